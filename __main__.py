@@ -1,0 +1,5 @@
+"""Runs the program under `pulumi up`."""
+
+from pic.program import run
+
+run()

@@ -1,0 +1,1 @@
+"""Development programs: the toolchain, the control plane, examples. Nothing here ships."""

@@ -1,0 +1,6 @@
+"""A real control plane on this machine, without Docker: for tests, benchmarks, `make cluster`."""
+
+from dev.controlplane.errors import ControlPlaneError
+from dev.controlplane.plane import ControlPlane
+
+__all__ = ["ControlPlane", "ControlPlaneError"]

@@ -1,0 +1,67 @@
+"""The few requests that the control plane itself makes to its API server."""
+
+import json
+import ssl
+from http.client import HTTPException, HTTPSConnection
+from typing import Any
+
+from dev.controlplane.errors import ControlPlaneError
+
+JSON, APPLY = "application/json", "application/apply-patch+yaml"
+
+
+class RefusedError(ControlPlaneError):
+    """The API server answered, and the answer is no."""
+
+    def __init__(self, status: int, answer: str) -> None:
+        super().__init__(f"the API server answered {status}: {answer.strip()}")
+        self.status = status
+
+
+class Api:
+    """Speaks to one API server as its admin; knows nothing of proxies, as it is on this host."""
+
+    def __init__(self, port: int, token: str, authority: str) -> None:
+        self._port = port
+        self._headers = {"Authorization": f"Bearer {token}", "Accept": JSON}
+        self._tls = ssl.create_default_context(cadata=authority)
+
+    def request(
+        self, method: str, path: str, body: object = None, content: str = JSON
+    ) -> dict[str, Any]:
+        """Send a body, an object or YAML text, and return the object that comes back."""
+        sent = body if body is None or isinstance(body, str) else json.dumps(body)
+        status, text = self._send(method, path, sent, content)
+        if status >= 400:
+            raise RefusedError(status, text)
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+    def is_ready(self) -> bool:
+        """Whether the server says that it is ready to serve."""
+        try:
+            return self._send("GET", "/readyz", None, JSON)[0] == 200
+        except ControlPlaneError:
+            return False
+
+    def has(self, path: str) -> bool:
+        """Whether there is an object."""
+        try:
+            self.request("GET", path)
+        except RefusedError as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    def _send(self, method: str, path: str, body: str | None, content: str) -> tuple[int, str]:
+        connection = HTTPSConnection("127.0.0.1", self._port, context=self._tls, timeout=10)
+        headers = {**self._headers, "Content-Type": content}
+        try:
+            connection.request(method, path, body.encode() if body else None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        except (OSError, HTTPException) as error:
+            raise ControlPlaneError(f"{method} {path}: {error!r}") from error
+        finally:
+            connection.close()

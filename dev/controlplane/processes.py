@@ -1,0 +1,94 @@
+"""Child processes that die with their parent, whatever kills it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import monotonic, sleep
+
+from dev.controlplane.errors import ControlPlaneError
+
+LEASH = Path(__file__).with_name("leash.py")
+TAIL_LINES = 12
+
+
+class Spawner:
+    """Starts children from one thread that lives until `close`.
+
+    The kernel sends the parent-death signal when the *thread* that started the child ends, so the
+    child of a short-lived worker thread would die with that thread.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="controlplane-spawner")
+
+    def start(self, name: str, argv: Sequence[str], log: Path) -> "Child":
+        """Start a program with its output in a file."""
+        return self._thread.submit(Child, name, argv, log).result()
+
+    def close(self) -> None:
+        """End the thread, and with it whatever child is left."""
+        self._thread.shutdown()
+
+
+class Child:
+    """One running program."""
+
+    def __init__(self, name: str, argv: Sequence[str], log: Path) -> None:
+        self.name = name
+        self._log = log
+        leash = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid())]
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [*leash, *argv], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                start_new_session=True,  # Ctrl-C is for the owner, who ends its children itself
+            )  # fmt: skip
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self.process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended by itself or was killed."""
+        return self.process.poll() is not None
+
+    def complaint(self) -> str:
+        """The last lines of its log."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return "\n".join(f"  {self.name}: {line}" for line in lines[-TAIL_LINES:])
+
+
+def kill(*children: Child) -> None:
+    """End children at once: what they know is in etcd, or in a directory that is thrown away."""
+    for child in children:
+        child.process.send_signal(signal.SIGKILL)
+    for child in children:
+        child.process.wait()
+
+
+class Deadline:
+    """A point in time that waiting must not pass."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = monotonic() + seconds
+
+    def until(
+        self, condition: Callable[[], bool], what: str, watched: Sequence[Child] = ()
+    ) -> None:
+        """Wait for a condition; an early end of a watched child or the deadline is an error."""
+        while not condition():
+            for child in watched:
+                if child.ended:
+                    raise ControlPlaneError(
+                        f"{child.name} ended while waiting for {what}:\n{child.complaint()}"
+                    )
+            if monotonic() > self._end:
+                logs = "\n".join(child.complaint() for child in watched)
+                raise ControlPlaneError(f"no {what} within {self._seconds:g} s\n{logs}".rstrip())
+            sleep(0.02)

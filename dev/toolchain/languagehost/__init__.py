@@ -1,0 +1,1 @@
+"""The Python language host: how a Pulumi engine starts Python programs and Python providers."""

@@ -1,0 +1,15 @@
+"""Start the language host: `__main__.py [--parent PID] ENGINE`, by path, from any directory."""
+# ruff: noqa: E402 - the order is the point: signals first, then the path, then what takes time
+
+import signal
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # an early Ctrl-C ends it without a traceback
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from dev.toolchain.languagehost.server import main
+
+main()

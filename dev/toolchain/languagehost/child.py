@@ -1,0 +1,43 @@
+"""Run a Python program that does not outlive the process that started it.
+
+`child.py PARENT path|module TARGET ARGUMENTS...`, started as a script, since the interpreter is the
+program's own, in whose environment nothing of this repository is installed.
+"""
+
+import ctypes
+import os
+import runpy
+import signal
+import sys
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent(parent: int, death: signal.Signals = signal.SIGKILL) -> None:
+    """Ask Linux for a signal when the parent ends; end now when it already has.
+
+    Raises:
+        SystemExit: when the parent is gone.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(death), 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+def main() -> None:
+    """Tie the processes together, then become the target as if it had been started directly."""
+    die_with_parent(int(sys.argv[1]))
+    kind, target = sys.argv[2:4]
+    sys.argv = sys.argv[3:]
+    if kind == "module":
+        sys.path[0] = str(Path.cwd())  # as `python -m` does
+        runpy.run_module(target, run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = target if Path(target).is_dir() else str(Path(target).parent)
+        runpy.run_path(target, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Lines that say what takes the time: updated in place on a terminal, a few lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from dev.toolchain.model import Echo
+
+
+class Progress:
+    """The elapsed time of one step, told while it runs."""
+
+    def __init__(
+        self,
+        what: str,
+        echo: Echo,
+        line_every: float,
+        terminal: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._what, self._echo, self._clock = what, echo, clock
+        self._line_every = line_every
+        self._terminal = terminal or (sys.stderr if sys.stderr.isatty() else None)
+        self._began = self._told = clock()
+
+    @property
+    def seconds(self) -> float:
+        """Give the time since the start."""
+        return self._clock() - self._began
+
+    @property
+    def pause(self) -> float:
+        """Say how long to wait between two calls of `tick`."""
+        return min(1.0, self._line_every)
+
+    def tick(self) -> None:
+        """Tell the elapsed time when it is due."""
+        if self._terminal:
+            self._terminal.write(f"\r{self._what}: {self.seconds:.0f} s")
+            self._terminal.flush()
+        elif self._clock() - self._told >= self._line_every:
+            self._told = self._clock()
+            self._echo(f"{self._what}: {self.seconds:.0f} s")
+
+    def clear(self) -> None:
+        """Take the updated line away, so that the next line starts on its own."""
+        if self._terminal:
+            self._terminal.write("\r\x1b[K")
+            self._terminal.flush()

@@ -1,0 +1,1 @@
+"""Pangolin Ingress Controller: live Ingresses become a reviewed Pulumi diff."""

@@ -1,0 +1,137 @@
+"""Raw objects, live or from files, become one snapshot. No I/O."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pic import live, names, objects
+from pic.live import SCHEMA_TARGETS
+from pic.model import Schema, Snapshot, Unreadable
+from pic.objects import MalformedError, Raw, mapping, text
+
+T = TypeVar("T")
+
+INGRESS, INGRESS_CLASS, SERVICE = "Ingress", "IngressClass", "Service"
+TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "PangolinResource"
+
+_NETWORKING = ("networking.k8s.io", "extensions")
+_PANGOLIN = ("tunnel.pangolin.io",)
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    INGRESS: _NETWORKING,
+    INGRESS_CLASS: _NETWORKING,
+    SERVICE: ("",),
+    TUNNEL: _PANGOLIN,
+    ORGANIZATION: _PANGOLIN,
+    RESOURCE: _PANGOLIN,
+}
+_CLUSTER_SCOPED = frozenset({INGRESS_CLASS})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Raw objects by kind; a kind that is absent was not looked at."""
+
+    objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
+    cluster_id: str = ""
+    schema: Schema = SCHEMA_TARGETS
+
+
+def from_documents(bodies: Iterable[Raw], schema: Schema) -> Seen:
+    """Sort the objects of files by kind; those of other kinds and API groups are left out.
+
+    Of PangolinResources only those with a stack label stand for live ones.
+    """
+    found: dict[str, list[Raw]] = {}
+    for body in bodies:
+        kind = text(body.get("kind"))
+        if _group(body) in GROUPS.get(kind, ()) and (kind != RESOURCE or _labelled(body)):
+            found.setdefault(kind, []).append(body)
+    return Seen(found, schema=schema)
+
+
+def overlay(seen: Seen, files: Seen) -> Seen:
+    """Lay the objects of files over live ones of the same kind, namespace and name.
+
+    What an object should be is the file's; who it is, and its status, are the live one's. A new
+    object has no age, so it sorts last.
+    """
+    merged = dict(seen.objects)
+    for kind in seen.objects.keys() & files.objects.keys() - {RESOURCE}:
+        by_name = {_key(kind, raw): raw for raw in seen.objects[kind]}
+        for raw in files.objects[kind]:
+            key = _key(kind, raw)
+            by_name[key] = _laid(raw, by_name.get(key))
+        merged[kind] = list(by_name.values())
+    return Seen(merged, seen.cluster_id, seen.schema)
+
+
+def _laid(new: Raw, there: Raw | None) -> Raw:
+    if there is None:
+        return new
+    try:
+        known = mapping(there.get("metadata"), "metadata")
+        kept = {key: known[key] for key in ("uid", "creationTimestamp") if key in known}
+        metadata = {**mapping(new.get("metadata"), "metadata"), **kept}
+    except MalformedError:
+        return new
+    return {**new, "metadata": metadata, "status": there.get("status")}
+
+
+def _key(kind: str, raw: Raw) -> tuple[str, str]:
+    try:
+        return objects.identity(raw, namespaced=kind not in _CLUSTER_SCOPED)
+    except MalformedError:
+        # Objects without a legal name never meet.
+        return "", str(id(raw))
+
+
+def snapshot(seen: Seen) -> Snapshot:
+    """Read every object; one of wrong shape is set apart and touches no other."""
+    return _Assembly(seen).snapshot()
+
+
+class _Assembly:
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.unreadable: list[Unreadable] = []
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(
+            cluster_id=self.seen.cluster_id,
+            ingresses=self.read(INGRESS, objects.ingress) or (),
+            classes=self.read(INGRESS_CLASS, objects.ingress_class),
+            services=self.read(SERVICE, objects.service),
+            tunnels=self.read(TUNNEL, objects.tunnel),
+            organizations=self.read(ORGANIZATION, objects.organization),
+            live=self.read(RESOURCE, live.resource) or (),
+            unreadable=tuple(self.unreadable),
+            schema=self.seen.schema,
+        )
+
+    def read(self, kind: str, reader: Callable[[Raw], T]) -> tuple[T, ...] | None:
+        if kind not in self.seen.objects:
+            return None
+        found: list[T] = []
+        for raw in self.seen.objects[kind]:
+            try:
+                found.append(reader(raw))
+            except MalformedError as error:
+                self.unreadable.append(Unreadable(kind, *_shown_key(raw), str(error)))
+        return tuple(found)
+
+
+def _shown_key(raw: Raw) -> tuple[str, str]:
+    metadata = raw.get("metadata")
+    found = metadata if isinstance(metadata, Mapping) else {}
+    return text(found.get("namespace")) or "default", text(found.get("name"))
+
+
+def _group(raw: Raw) -> str:
+    group, slash, _ = text(raw.get("apiVersion")).rpartition("/")
+    return group if slash else ""
+
+
+def _labelled(raw: Raw) -> bool:
+    metadata = raw.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    return isinstance(labels, Mapping) and names.STACK_LABEL in labels

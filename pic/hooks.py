@@ -1,0 +1,133 @@
+"""What happens around the engine's steps: Events at Ingresses, and a last look before a delete."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, ResourceHookOptions
+
+from pic import events
+from pic.cluster import PANGOLIN, StatusError, Transport
+from pic.events import Subject
+from pic.inventory import Ownership, Whose
+from pic.live import resource
+from pic.names import NAME_LABEL, UID_LABEL
+from pic.notices import Level
+from pic.objects import mapping
+
+DEADLINE_SECONDS = 30.0
+
+Step = Callable[[ResourceHookArgs], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the hooks work with once the settings are known."""
+
+    transport: Transport
+    ownership: Ownership
+    events: bool
+
+
+class Hooks:
+    """The hooks of every resource.
+
+    The state records their names, and the engine refuses to delete a resource whose hook the
+    program does not register. So the names stay as they are for ever, and all of them are
+    registered before anything can fail.
+    """
+
+    def __init__(self) -> None:
+        self._surroundings: Surroundings | None = None
+        ignored = ResourceHookOptions(ignore_errors=True)
+        self.binding = ResourceHookBinding(
+            after_create=[ResourceHook("pic:after-create", self.created, ignored)],
+            after_update=[ResourceHook("pic:after-update", self.updated, ignored)],
+            before_delete=[ResourceHook("pic:before-delete", self.check_owner)],
+            after_delete=[ResourceHook("pic:after-delete", self.deleted, ignored)],
+        )
+
+    def bind(self, surroundings: Surroundings) -> None:
+        """Give the hooks what they work with, before the first resource is declared."""
+        self._surroundings = surroundings
+
+    async def created(self, args: ResourceHookArgs) -> None:
+        """Tell the Ingress of a new object."""
+        await self._tell("Created", "is exposed by", args.new_inputs)
+
+    async def updated(self, args: ResourceHookArgs) -> None:
+        """Tell the Ingress of a changed object; an adoption changes nothing and tells nothing."""
+        if _generation(args.old_outputs) != _generation(args.new_outputs):
+            await self._tell("Updated", "is changed in", args.new_inputs)
+
+    async def deleted(self, args: ResourceHookArgs) -> None:
+        """Tell the Ingress of an object that is gone."""
+        await self._tell("Deleted", "is no longer exposed; deleted is", args.old_inputs)
+
+    async def check_owner(self, args: ResourceHookArgs) -> None:
+        """Fail the delete of an object that has become somebody else's.
+
+        Raises:
+            RuntimeError: The live object is not ours.
+        """
+        surroundings = self._surroundings
+        if surroundings is None:
+            raise RuntimeError("pic does not know its cluster yet, so nothing is deleted")
+        namespace, name, _ = _identity(args.old_inputs)
+        await asyncio.wait_for(
+            asyncio.to_thread(_check, surroundings, namespace, name), DEADLINE_SECONDS
+        )
+
+    async def _tell(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
+        surroundings = self._surroundings
+        if surroundings is None or not surroundings.events:
+            return
+        namespace, name, subject = _identity(inputs)
+        message = f"{_host(inputs)} {what} PangolinResource {namespace}/{name}"
+        await asyncio.wait_for(
+            asyncio.to_thread(
+                events.post, surroundings.transport, subject, Level.NORMAL, reason, message
+            ),
+            DEADLINE_SECONDS,
+        )
+
+
+def _check(surroundings: Surroundings, namespace: str, name: str) -> None:
+    try:
+        found = surroundings.transport.get(
+            f"{PANGOLIN}/namespaces/{namespace}/pangolinresources/{name}"
+        )
+    except StatusError as error:
+        if error.status == 404:
+            return
+        raise
+    whose = surroundings.ownership.of(resource(mapping(found, "PangolinResource")))
+    if whose not in (Whose.OURS, Whose.STRIPPED):
+        raise RuntimeError(
+            f"PangolinResource {namespace}/{name} is not ours any more ({whose}): not deleted. Run"
+            " `pulumi state delete` on its URN to forget it"
+        )
+
+
+def _identity(inputs: Mapping[str, Any] | None) -> tuple[str, str, Subject]:
+    """Return namespace and name of an object, and the Ingress that controls it."""
+    metadata = mapping((inputs or {}).get("metadata"), "metadata")
+    namespace, name = str(metadata.get("namespace")), str(metadata.get("name"))
+    owners = metadata.get("ownerReferences") or [{}]
+    labels = mapping(metadata.get("labels"), "metadata.labels")
+    first = mapping(owners[0] if isinstance(owners, list) else {}, "owner")
+    ingress = first.get("name") or labels.get(NAME_LABEL)
+    uid = first.get("uid") or labels.get(UID_LABEL)
+    return namespace, name, Subject(namespace, str(ingress), str(uid))
+
+
+def _host(inputs: Mapping[str, Any] | None) -> str:
+    spec = mapping((inputs or {}).get("spec"), "spec")
+    http = mapping(spec.get("httpConfig"), "httpConfig")
+    parts = (http.get("subdomain"), http.get("domainName"))
+    return ".".join(str(part) for part in parts if part)
+
+
+def _generation(outputs: Mapping[str, Any] | None) -> object:
+    return mapping((outputs or {}).get("metadata"), "metadata").get("generation")

@@ -1,0 +1,113 @@
+"""`pic init`: binds a stack to its cluster, and says what the cluster lacks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pic import cluster
+from pic.assemble import TUNNEL
+from pic.cluster import Transport
+from pic.config import Settings, parse
+from pic.errors import ClusterError, SettingsError
+from pic.objects import identity, mapping
+from pic.permissions import PANGOLIN, Permission, needed
+from pic.stackfile import StackFile
+
+CRDS = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
+REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What init has to say."""
+
+    text: str
+    exit_code: int
+
+
+def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str]) -> Result:
+    """Write the stack file of a stack and check its cluster.
+
+    Raises:
+        SettingsError: The settings cannot be right, or the stack belongs to another cluster.
+        ClusterError: The cluster does not answer.
+    """
+    file = StackFile(Path.cwd(), stack)
+    stored = file.settings() if file.path.exists() else {}
+    settings, _ = parse({**stored, **given}, environment)
+    transport = cluster.connect(settings, environment)
+    known = cluster.cluster_id(transport, settings)
+    if settings.cluster_id not in ("", known):
+        raise SettingsError(
+            [
+                f"stack {stack} belongs to cluster {settings.cluster_id}, and this is {known}:"
+                " check pic:context and KUBECONFIG, or use another stack"
+            ]
+        )
+    missing = [*_missing_crds(transport), *_missing_permissions(transport, settings)]
+    values: dict[str, object] = {**given, "clusterId": known}
+    if place := _tunnel_namespace(transport, settings):
+        values["tunnelNamespace"] = place
+    file.merge(values)
+    return _result(file, values, missing)
+
+
+def _missing_crds(transport: Transport) -> Iterator[str]:
+    for plural in CRDS:
+        try:
+            transport.get(f"{cluster.CRDS}/{plural}.{PANGOLIN}")
+        except cluster.StatusError as error:
+            problem = "is missing" if error.status == 404 else f"cannot be read: {error}"
+            yield f"CRD {plural}.{PANGOLIN} {problem}: {cluster.INSTALL_HINT}"
+
+
+def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
+    for permission in needed(settings):
+        if not _allowed(transport, permission):
+            yield f"not allowed: {permission} ({permission.why})"
+
+
+def _allowed(transport: Transport, permission: Permission) -> bool:
+    attributes = {
+        "group": permission.group,
+        "resource": permission.resource,
+        "verb": permission.verb,
+        "namespace": permission.namespace,
+        "name": permission.name,
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
+    try:
+        answer = mapping(transport.request("POST", REVIEW, review), "review")
+    except cluster.StatusError as error:
+        raise ClusterError(f"permissions cannot be asked for: {error}") from error
+    return mapping(answer.get("status"), "status").get("allowed") is True
+
+
+def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
+    """Return where the tunnels are, when they are all in one namespace and nothing is said yet."""
+    if settings.tunnel_namespace or settings.tunnel_namespaces:
+        return None
+    try:
+        found = cluster.listing(
+            transport, cluster.Read(TUNNEL, cluster.PANGOLIN, "pangolintunnels")
+        )
+    except ClusterError:
+        # The missing CRD or permission is told already.
+        return None
+    places = {identity(raw)[0] for raw in found}
+    return places.pop() if len(places) == 1 else None
+
+
+def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> Result:
+    written = [f"  pic:{key}: {value}" for key, value in values.items()]
+    lines = [f"wrote {file.shown}", *written]
+    if missing:
+        lines += ["", "The cluster lacks:", *(f"  {each}" for each in missing)]
+        return Result("\n".join(lines), ClusterError.exit_code)
+    lines += ["", "CRDs and permissions are there. Next:"]
+    lines += [f"  pulumi stack init {file.stack}", f"  pulumi preview --stack {file.stack}"]
+    return Result("\n".join(lines), 0)

@@ -1,0 +1,323 @@
+"""One public host and its claims become one PangolinResource, or stay as they are. No I/O."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pic import names, routes
+from pic.backends import Resolver
+from pic.claims import Claim, Contest
+from pic.config import PathRouting, Settings
+from pic.inventory import Inventory, Whose
+from pic.model import (
+    HttpConfig,
+    Ingress,
+    LiveResource,
+    Owner,
+    Resource,
+    Schema,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.notices import Notice, Reason, Ref
+from pic.routes import Routes
+from pic.select import Notices
+from pic.tunnels import Route, TunnelError
+
+# Losing the last path to one of these takes the host away; losing it to any other holds it.
+GOING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
+
+# One path with such a backend holds the whole host while an object of it is live.
+HOLDING = frozenset({Reason.BACKEND_NOT_FOUND, Reason.BACKEND_INVALID, Reason.UNSUPPORTED_PROTOCOL})
+
+
+@dataclass(frozen=True, slots=True)
+class Merger:
+    """Builds resources; everything it needs besides the contest itself."""
+
+    resolver: Resolver
+    inventory: Inventory
+    schema: Schema
+    settings: Settings
+    stack: str
+    notices: Notices
+
+    def resource(self, contest: Contest) -> Resource | None:
+        """Return what should exist for a host, or None for nothing."""
+        asking = [claim for claim in contest.claims if not _waits(claim)]
+        if not asking or (contest.live and any(claim.blocked for claim in contest.claims)):
+            return self._held(contest)
+        head = asking[0]
+        self._compare(contest.host, asking)
+        tunnel = self._tunnel(head)
+        found = self._routes(contest.host, asking)
+        name = contest.live.name if contest.live else _name(head)
+        if tunnel is None or self._obstructed(contest, asking, name):
+            return self._held(contest)
+        if not found.targets or (contest.live and found.flaws & HOLDING):
+            goes = found.flaws and found.flaws <= GOING
+            return None if goes else self._held(contest)
+        spec = self._spec(head, asking, tunnel, found)
+        if contest.live and contest.live.spec.name:
+            spec = replace(spec, name=contest.live.spec.name)
+        return self._resource(contest, asking, spec, name)
+
+    def _resource(
+        self, contest: Contest, claims: Sequence[Claim], spec: Spec, name: str
+    ) -> Resource:
+        head = claims[0].ingress
+        return Resource(
+            host=contest.host,
+            namespace=head.namespace,
+            name=name,
+            owners=_owners(claims),
+            labels=names.labels(self.stack, head.namespace, head.name, head.uid),
+            spec=spec,
+            adopts=contest.live is not None,
+        )
+
+    def _held(self, contest: Contest) -> Resource | None:
+        """Declare the live object again, with its present Ingresses; protection is not put off."""
+        live = contest.live
+        if live is None:
+            return None
+        kept = kept_spec(live)
+        http = kept.http
+        if self.schema.protection:
+            sso = bool(live.spec.http.sso) or any(each.wishes.sso for each in contest.claims)
+            block = bool(live.spec.http.block_access) or any(
+                each.wishes.block_access for each in contest.claims
+            )
+            http = replace(http, sso=sso, block_access=block)
+        built = self._resource(contest, contest.claims, replace(kept, http=http), live.name)
+        return replace(built, held=True)
+
+    def _obstructed(self, contest: Contest, asking: Sequence[Claim], name: str) -> bool:
+        """Say whether the host cannot be declared now, and tell why."""
+        problems = (
+            self._claimed_elsewhere(contest, asking, name),
+            self._unverified(contest, asking),
+            self._apex(asking[0]),
+            self._unprotected(asking),
+        )
+        for reason, message in filter(None, problems):
+            self.notices.add(reason, asking[0].ingress, message, contest.host)
+        return any(problems)
+
+    def _claimed_elsewhere(
+        self, contest: Contest, asking: Sequence[Claim], name: str
+    ) -> tuple[Reason, str] | None:
+        foreign = self.inventory.foreign_for(contest.host)
+        if foreign is None and self.inventory.adopt:
+            others = self.inventory.predecessors_for(contest.host)
+            foreign = next((each for each in others if each != contest.live), None)
+        if foreign is not None:
+            return Reason.HOST_CONFLICT, (
+                f"PangolinResource {foreign.namespace}/{foreign.name} exposes {contest.host}, and"
+                " it is not ours: delete it, or give the host up"
+            )
+        key = (asking[0].ingress.namespace, name)
+        if self.inventory.whose.get(key) is Whose.OTHER_STACK:
+            return Reason.HOST_CONFLICT, (
+                f"PangolinResource {'/'.join(key)} belongs to another stack"
+            )
+        return None
+
+    def _unverified(self, contest: Contest, asking: Sequence[Claim]) -> tuple[Reason, str] | None:
+        if not asking[0].unverified:
+            return None
+        message = f"no verified domain of the tunnel's organisation covers {contest.host}"
+        if contest.live:
+            return Reason.DOMAIN_NOT_VERIFIED, f"{message}: it stays as it is"
+        self.notices.add(
+            Reason.DOMAIN_NOT_VERIFIED,
+            asking[0].ingress,
+            f"{message}: it is split at {asking[0].domain}",
+            contest.host,
+        )
+        return None
+
+    def _apex(self, head: Claim) -> tuple[Reason, str] | None:
+        if head.subdomain is not None or self.schema.subdomain_optional:
+            return None
+        return Reason.APEX_UNSUPPORTED, (
+            f"{head.host} is its own base domain, which the installed CRD cannot express; ways"
+            " out: another subdomain, a parent domain in domain-name or pic:domains, or an"
+            " operator whose CRD lets subdomain be absent"
+        )
+
+    def _unprotected(self, asking: Sequence[Claim]) -> tuple[Reason, str] | None:
+        wanted = any(each.wishes.sso or each.wishes.block_access for each in asking)
+        if self.schema.protection or not wanted:
+            return None
+        return Reason.PROTECTION_UNSUPPORTED, (
+            "the installed CRD has no sso and blockAccess, so the host would be open to everybody"
+        )
+
+    def _compare(self, host: str, asking: Sequence[Claim]) -> None:
+        """Tell every Ingress of a host where they disagree."""
+        views: dict[str, set[object]] = {
+            "sso": {each.wishes.sso for each in asking},
+            "block-access": {each.wishes.block_access for each in asking},
+            "tunnel": {_tunnel_view(each) for each in asking},
+            "domain": {(each.domain, each.subdomain) for each in asking},
+        }
+        for what, values in views.items():
+            if len(values) > 1:
+                rule = "the protecting value wins" if what in _PROTECTING else "the oldest decides"
+                for claim in asking:
+                    self.notices.add(
+                        Reason.ANNOTATION_CONFLICT,
+                        claim.ingress,
+                        f"the Ingresses of {host} disagree on {what}: {rule}",
+                        host,
+                    )
+        if any(claim.wishes.block_access for claim in asking):
+            for claim in asking:
+                if claim.wishes.block_access:
+                    self.notices.add(
+                        Reason.BLOCK_ACCESS,
+                        claim.ingress,
+                        "block-access blocks everybody, people who are logged in too",
+                    )
+
+    def _tunnel(self, head: Claim) -> TunnelRef | None:
+        match head.tunnel:
+            case Route() as route:
+                if route.waiting:
+                    self.notices.add(
+                        Reason.TUNNEL_NOT_READY,
+                        head.ingress,
+                        f"tunnel {route.ref.name} is {route.waiting}",
+                    )
+                return route.ref
+            case TunnelError() as error:
+                self.notices.add(error.reason, head.ingress, str(error))
+                return None
+            case None:
+                return None
+
+    def _routes(self, host: str, asking: Sequence[Claim]) -> Routes:
+        found = Routes(host)
+        for claim in asking:
+            found.add(claim, self.resolver, self.notices)
+        for claim in asking:
+            found.add_default(claim, self.resolver, self.notices)
+        return found
+
+    def _spec(self, head: Claim, asking: Sequence[Claim], tunnel: TunnelRef, found: Routes) -> Spec:
+        protection: Mapping[str, bool] = {}
+        if self.schema.protection:
+            protection = {
+                "sso": any(each.wishes.sso for each in asking),
+                "block_access": any(each.wishes.block_access for each in asking),
+            }
+        return Spec(
+            enabled=True,
+            name=head.host,
+            protocol="http",
+            tunnel=tunnel,
+            http=HttpConfig(head.domain, head.subdomain, **protection),
+            targets=self._targets(head, found),
+            single=self.schema.single_target,
+        )
+
+    def _targets(self, head: Claim, found: Routes) -> tuple[Target, ...]:
+        if self.schema.single_target:
+            return (self._single(found),)
+        routes.remark(found, self.notices)
+        targets = tuple(sorted((target for target, _, _ in found.targets), key=routes.order))
+        backends = {(each.ip, each.port, each.method) for each in targets}
+        if len(backends) > 1 and self.settings.path_routing is PathRouting.WARN:
+            self.notices.add(
+                Reason.PATHS_MAY_MIX,
+                head.ingress,
+                f"{head.host} has {len(backends)} backends by path, and operators that do not send"
+                " paths on mix them; pic:pathRouting: trusted says yours does",
+                head.host,
+            )
+        return targets
+
+    def _single(self, found: Routes) -> Target:
+        best, *others = sorted(
+            found.targets,
+            key=lambda each: (not each[1].is_root, each[1].length, routes.order(each[0])),
+        )
+        for target, _, ingress in others:
+            self.notices.add(
+                Reason.SINGLE_TARGET_ONLY,
+                ingress,
+                f"the installed CRD takes one target a host, so the path {target.path} is left out",
+                found.host,
+            )
+        return replace(best[0], path=None, match=None, priority=None)
+
+
+_PROTECTING = frozenset({"sso", "block-access"})
+
+
+def stripped_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
+    """Tell of objects of ours whose labels somebody took, which the plan puts back."""
+    return [
+        Notice(
+            Reason.LABELS_REPAIRED,
+            Ref("PangolinResource", resource.namespace, resource.name),
+            "its labels were taken off by somebody; they are put back",
+            resource.host,
+        )
+        for resource in plan
+        if inventory.whose.get(resource.key) is Whose.STRIPPED
+    ]
+
+
+def kept_spec(live: LiveResource) -> Spec:
+    """Return what a held object declares: the fields that pic owns, without the CRD's defaults."""
+    spec, owned = live.spec, live.owned
+    targets = tuple(_without_default(target) for target in spec.targets)
+    spec = replace(spec, targets=targets)
+    if not owned:
+        return spec
+
+    def mine(value: object, field: str) -> bool:
+        return value is not None and field in owned
+
+    http = spec.http
+    return Spec(
+        enabled=spec.enabled if mine(spec.enabled, "enabled") else None,
+        name=spec.name if mine(spec.name, "name") else None,
+        protocol=spec.protocol if mine(spec.protocol, "protocol") else None,
+        tunnel=spec.tunnel if mine(spec.tunnel, "tunnelRef") else None,
+        http=HttpConfig(
+            domain_name=http.domain_name
+            if mine(http.domain_name, "httpConfig.domainName")
+            else None,
+            subdomain=http.subdomain if mine(http.subdomain, "httpConfig.subdomain") else None,
+            sso=http.sso,
+            block_access=http.block_access,
+        ),
+        targets=targets if mine(targets, "targets") or mine(targets, "target") else (),
+        single=spec.single,
+    )
+
+
+def _without_default(target: Target) -> Target:
+    return target if target.path is not None else replace(target, priority=None, match=None)
+
+
+def _waits(claim: Claim) -> bool:
+    """Nothing is made for an Ingress that is unclear now, or being deleted in the foreground."""
+    return claim.blocked is not None or claim.ingress.foreground
+
+
+def _tunnel_view(claim: Claim) -> object:
+    return claim.tunnel.ref if isinstance(claim.tunnel, Route) else str(claim.tunnel)
+
+
+def _name(head: Claim) -> str:
+    ingress: Ingress = head.ingress
+    return names.object_name(ingress.namespace, ingress.name, head.host)
+
+
+def _owners(claims: Sequence[Claim]) -> tuple[Owner, ...]:
+    found = (claim.ingress for claim in claims)
+    return tuple(dict.fromkeys(Owner(each.namespace, each.name, each.uid) for each in found))

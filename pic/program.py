@@ -1,0 +1,139 @@
+"""The Pulumi program: reads, plans, guards, and then declares. One function, however it is run."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+import pulumi
+from pulumi.runtime.config import CONFIG
+
+from pic import assemble, changes, cluster, guard, plan, report, sources, wire
+from pic.cluster import Transport
+from pic.config import Settings, TargetName, parse
+from pic.errors import PicError, RefusedError, SettingsError
+from pic.hooks import Hooks, Surroundings
+from pic.inventory import Ownership
+from pic.model import Plan
+from pic.notices import Level, Notice
+from pic.targets import pangolin
+
+RELEASE = "PIC_RELEASE"
+SHOWN_NOTICES = 50
+DISTRIBUTION = "pangolin-ingress-controller"
+
+
+def run(environment: Mapping[str, str] = os.environ) -> None:
+    """Declare what the cluster's Ingresses ask for.
+
+    With PIC_RELEASE=1 nothing is declared and only the hooks are there, as a destroy needs them.
+
+    Raises:
+        pulumi.RunError: With the whole message; nothing was registered.
+    """
+    hooks = Hooks()
+    try:
+        _Run(hooks, environment).run()
+    except PicError as error:
+        raise pulumi.RunError(str(error)) from error
+
+
+class _Run:
+    """One run of the program."""
+
+    def __init__(self, hooks: Hooks, environment: Mapping[str, str]) -> None:
+        self.hooks = hooks
+        self.environment = environment
+        self.label = sources.stack_label(pulumi.get_stack())
+
+    def run(self) -> None:
+        settings, remarks = _settings(self.environment)
+        ownership = Ownership(self.label, adopt=settings.adopt)
+        transport = cluster.connect(settings, self.environment)
+        self.hooks.bind(Surroundings(transport, ownership, settings.events))
+        if self.environment.get(RELEASE) == "1":
+            return
+        self.plan_and_declare(transport, settings, ownership, remarks)
+
+    def plan_and_declare(
+        self,
+        transport: Transport,
+        settings: Settings,
+        ownership: Ownership,
+        remarks: Sequence[Notice],
+    ) -> None:
+        snapshot = assemble.snapshot(cluster.read(transport, settings))
+        planned = plan.build(snapshot, settings, self.label, ownership)
+        _tell([*remarks, *planned.notices])
+        found = changes.between(snapshot, planned, self.label, ownership)
+        _ask(found, settings)
+        provider = pangolin.provider(snapshot.cluster_id, settings)
+        declared = pangolin.declare(planned.resources, provider, self.hooks.binding, settings)
+        pulumi.export("resources", declared)
+        pulumi.export("digest", digest(planned))
+
+
+def digest(planned: Plan) -> str:
+    """Return what names everything that is declared, and the version that declares it."""
+    declared = [wire.resource(each) for each in planned.resources]
+    text = json.dumps([_version(), declared], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _version() -> str:
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "uninstalled"
+
+
+def _settings(environment: Mapping[str, str]) -> tuple[Settings, tuple[Notice, ...]]:
+    prefix = f"{sources.PROJECT}:"
+    raw = {
+        key.removeprefix(prefix): value
+        for key, value in CONFIG.get().items()
+        if key.startswith(prefix)
+    }
+    settings, remarks = parse(raw, environment)
+    problems = [*_problems(settings, environment)]
+    if problems:
+        raise SettingsError(problems)
+    return settings, remarks
+
+
+def _problems(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
+    found = []
+    if not settings.cluster_id:
+        found.append(
+            "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
+            f" pic init --stack {pulumi.get_stack()}"
+        )
+    if settings.kubeconfig and settings.kubeconfig != environment.get("KUBECONFIG"):
+        found.append(
+            "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
+            f" KUBECONFIG={settings.kubeconfig}"
+        )
+    if TargetName.PIHOLE in settings.targets:
+        found.append("pic:targets: pihole can be planned, but not deployed yet: leave it out")
+    return found
+
+
+def _tell(notices: Sequence[Notice]) -> None:
+    """Show the loudest notices in the engine's own log."""
+    ordered = sorted(notices, key=lambda each: (each.level is not Level.WARNING, each.order))
+    for each in ordered[:SHOWN_NOTICES]:
+        log = pulumi.log.warn if each.level is Level.WARNING else pulumi.log.info
+        log(report.notice(each))
+    if len(ordered) > SHOWN_NOTICES:
+        pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
+
+
+def _ask(found: changes.Changes, settings: Settings) -> None:
+    """Ask the guard; a preview shows what a real run would refuse."""
+    try:
+        guard.check(found, settings)
+    except RefusedError as error:
+        if not pulumi.runtime.is_dry_run():
+            raise
+        pulumi.log.warn(f"`pulumi up` would refuse this:\n{error}")

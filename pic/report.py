@@ -1,0 +1,111 @@
+"""Plans and changes as people read them. No I/O."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from tabulate import tabulate
+
+from pic.changes import Changes, Update
+from pic.model import Plan, Resource
+from pic.notices import Level, Notice
+
+SHOWN_FIELDS = 6
+
+
+def plan(value: Plan) -> str:
+    """Return the plan as tables, what needs attention last."""
+    parts = [_resources(value.resources), _records(value), _notices(value.notices), counts(value)]
+    return "\n\n".join(filter(None, parts))
+
+
+def counts(value: Plan) -> str:
+    """Return the plan in a line."""
+    levels = Counter(notice.level for notice in value.notices)
+    held = sum(each.held for each in value.resources)
+    found = [_many(len(value.resources), "resource"), *([f"{held} of them held"] if held else [])]
+    if value.records:
+        found.append(_many(len(value.records), "DNS record"))
+    found.append(_many(levels[Level.WARNING], "warning"))
+    found.append(_many(levels[Level.NORMAL], "remark"))
+    return ", ".join(found)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _resources(resources: Sequence[Resource]) -> str:
+    rows = [
+        {
+            "HOST": each.host,
+            "OBJECT": "/".join(each.key),
+            "TUNNEL": _tunnel(each),
+            "ACCESS": access(each),
+            "BACKENDS": _backends(each),
+        }
+        for each in resources
+    ]
+    return _table(rows)
+
+
+def access(resource: Resource) -> str:
+    """Say who may see a host."""
+    http = resource.spec.http
+    who = "blocked" if http.block_access else "login" if http.sso else "public"
+    return f"{who} (held)" if resource.held else who
+
+
+def _tunnel(resource: Resource) -> str:
+    tunnel = resource.spec.tunnel
+    if tunnel is None:
+        return ""
+    return f"{tunnel.namespace}/{tunnel.name}" if tunnel.namespace else tunnel.name
+
+
+def _backends(resource: Resource) -> str:
+    lines = [
+        f"{each.path or '/'} → {each.method}://{each.ip}:{each.port}"
+        for each in resource.spec.targets
+    ]
+    return "\n".join(lines)
+
+
+def _records(value: Plan) -> str:
+    return _table([{"HOST": each.host, "ADDRESS": each.ip} for each in value.records])
+
+
+def _notices(notices: Sequence[Notice]) -> str:
+    return "\n".join(notice(each) for each in notices)
+
+
+def notice(value: Notice) -> str:
+    """Return one notice in a line."""
+    return f"{value.level.value}: {value.reason.value}: {value.about.kind} {value.about}: {value.message}"
+
+
+def _table(rows: Sequence[dict[str, str]]) -> str:
+    return tabulate(rows, headers="keys", tablefmt="plain") if rows else ""
+
+
+def changes(value: Changes) -> str:
+    """Return what would change, the dangerous first."""
+    return "\n".join(_change_lines(value)) or "Nothing differs from what is live."
+
+
+def _change_lines(value: Changes) -> Iterator[str]:
+    for live in value.removed:
+        yield f"- {live.host} ({'/'.join(live.key)}) is removed"
+    for move in value.moved:
+        yield f"- {move.live.host} moves from {'/'.join(move.live.key)} to {'/'.join(move.resource.key)}"
+    for weak in value.weakened:
+        yield f"! {weak.host} loses {weak.field}"
+    for resource in value.created:
+        yield f"+ {resource.host} ({'/'.join(resource.key)}) becomes {access(resource)}"
+    for update in value.updated:
+        yield f"~ {update.resource.host}: {_fields(update)}"
+
+
+def _fields(update: Update) -> str:
+    shown = [f"{each.path}: {each.old!r} → {each.new!r}" for each in update.fields[:SHOWN_FIELDS]]
+    left = len(update.fields) - len(shown)
+    return "; ".join([*shown, *([f"and {left} more fields"] if left else [])])

@@ -1,0 +1,1 @@
+"""The systems a plan is declared in, one module each."""

@@ -1,0 +1,89 @@
+"""Declares planned PangolinResources as Pulumi resources, in batches."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pulumi
+from pulumi_kubernetes import Provider
+from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+from pulumi_kubernetes.provider import KubeClientSettingsArgs
+
+from pic import wire
+from pic.config import Settings
+from pic.live import FIELD_MANAGER
+from pic.model import API_VERSION, KIND, Resource
+
+# The SDK waits for all outstanding registrations in a loop that is quadratic in their number.
+BATCH = 64
+# The provider's default of 50 requests a second is slower than the engine.
+QPS, BURST = 1000, 2000
+DELETE_TIMEOUT = "2m"
+
+ANNOTATIONS = {
+    "pulumi.com/deletionPropagationPolicy": "background",
+    "pulumi.com/patchFieldManager": FIELD_MANAGER,
+    "pulumi.com/patchForce": "true",
+}
+
+
+def provider(cluster_id: str, settings: Settings) -> Provider:
+    """Declare the one provider, bound to this cluster.
+
+    It finds its credentials as the Kubernetes client does, from KUBECONFIG or in the cluster: no
+    path and no credential enters the state.
+    """
+    return Provider(
+        "cluster",
+        # Empty, since the SDK would fill in the path of KUBECONFIG.
+        kubeconfig="",
+        context=settings.context or None,
+        cluster_identifier=cluster_id,
+        kube_client_settings=KubeClientSettingsArgs(qps=QPS, burst=BURST),
+    )
+
+
+def declare(
+    resources: Sequence[Resource],
+    cluster: Provider,
+    hooks: pulumi.ResourceHookBinding,
+    settings: Settings,
+) -> pulumi.Output[int]:
+    """Declare the resources; the result is their number, once all are registered."""
+
+    async def register() -> int:
+        for start in range(0, len(resources), BATCH):
+            batch = resources[start : start + BATCH]
+            declared = [_declare(each, cluster, hooks, settings) for each in batch]
+            await asyncio.gather(*(each.urn.future() for each in declared))
+        return len(resources)
+
+    return pulumi.Output.from_input(register())
+
+
+def _declare(
+    resource: Resource, cluster: Provider, hooks: pulumi.ResourceHookBinding, settings: Settings
+) -> CustomResource:
+    owners = wire.owner_references(resource.owners) if settings.owner_references else None
+    return CustomResource(
+        resource.host,
+        api_version=API_VERSION,
+        kind=KIND,
+        metadata=ObjectMetaArgs(
+            name=resource.name,
+            namespace=resource.namespace,
+            labels=dict(resource.labels),
+            annotations=ANNOTATIONS,
+            owner_references=owners,
+        ),
+        spec=wire.spec(resource.spec),
+        opts=pulumi.ResourceOptions(
+            provider=cluster,
+            # Two objects for one host make the operator's reconciliations fight.
+            delete_before_replace=True,
+            # A lost state is found again: what is live and ours is imported, never created.
+            import_="/".join(resource.key) if resource.adopts else None,
+            custom_timeouts=pulumi.CustomTimeouts(delete=DELETE_TIMEOUT),
+            hooks=hooks,
+        ),
+    )

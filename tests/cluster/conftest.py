@@ -1,0 +1,39 @@
+"""Real control planes, and a namespace of its own for each test."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dev.controlplane import ControlPlane
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.cluster)
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> Iterator[ControlPlane]:
+    with ControlPlane(crds="targets") as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def older_control_plane() -> Iterator[ControlPlane]:
+    """A second one, with the older generation of PangolinResource."""
+    with ControlPlane(crds="target") as plane:
+        yield plane
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    name = f"test-{secrets.token_hex(4)}"
+    control_plane.kubectl("create", "namespace", name)
+    yield name
+    control_plane.kubectl("delete", "namespace", name, "--wait=false")

@@ -1,0 +1,106 @@
+"""A made-up machine: programs that record how they are called, and nothing of the real one."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from dev.toolchain import versions
+from dev.toolchain.surroundings import Surroundings
+
+PLENTY = 10**12
+_SHELL = "#!/bin/sh\nPATH=/usr/bin:/bin\n"
+_GO = """
+case "$1" in
+  env) cat {env} ;;
+  build)
+    echo "$PWD" >> {builds}
+    while [ "$1" != -o ]; do shift; done
+    {build}
+    ;;
+esac
+"""
+
+
+@dataclass
+class Machine:
+    """One directory with a PATH, a cache, a home and checkouts in it."""
+
+    root: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    free: int = PLENTY
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        (self.root / "path").mkdir()
+        self.environ |= {
+            "PATH": str(self.root / "path"),
+            "HOME": str(self.root / "home"),
+            "PIC_CACHE": str(self.root / "cache"),
+        }
+
+    def around(self, checkout: str = "clone") -> Surroundings:
+        return Surroundings(
+            echo=self.lines.append,
+            environ=self.environ,
+            checkout=self.root / checkout,
+            modules=self.root / checkout / "modules",
+            python=str(self.root / "path" / "python"),
+            free=lambda _: self.free,
+        )
+
+    def program(self, name: str, script: str, directory: str = "path") -> Path:
+        path = self.root / directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_SHELL + script)
+        path.chmod(0o755)
+        return path
+
+    def go(self, version: str = "go1.26.8", build: str = 'echo built > "$2"') -> None:
+        """Put a Go on PATH whose build is a line of shell; $2 is the file to write."""
+        told = {
+            "GOVERSION": version,
+            "GOOS": "linux",
+            "GOARCH": "amd64",
+            "GOCACHE": str(self.root / "gocache"),
+            "GOMODCACHE": str(self.root / "gomodcache"),
+        }
+        (self.root / "go.json").write_text(json.dumps(told))
+        self.program(
+            "go", _GO.format(env=self.root / "go.json", builds=self.root / "builds", build=build)
+        )
+
+    def clone(self, name: str = "clone", sources: Mapping[str, str] | None = None) -> None:
+        """Make a checkout with the three modules in it."""
+        for module in ("pulumi-cli", "kubernetes-plugin", "controlplane"):
+            directory = self.root / name / "modules" / module
+            directory.mkdir(parents=True)
+            files = {"go.mod": f"module {module}\n\ngo 1.26.6\n", "go.sum": ""} | dict(
+                sources or {}
+            )
+            for file, text in files.items():
+                (directory / file).write_text(text)
+
+    def builds(self) -> list[str]:
+        """List the modules that were built, in order."""
+        record = self.root / "builds"
+        return [Path(line).name for line in record.read_text().split()] if record.exists() else []
+
+    def official(self, version: str = f"v{versions.PULUMI}", directory: str = "path") -> None:
+        """Put an official CLI with its language host somewhere."""
+        self.program("pulumi", f"echo {version}", directory)
+        self.program("pulumi-language-python", "", directory)
+
+    def plugin(self, home: str = "home/.pulumi") -> Path:
+        """Put the Kubernetes plugin into a PULUMI_HOME."""
+        directory = f"{home}/plugins/resource-kubernetes-v{versions.KUBERNETES_PLUGIN}"
+        return self.program("pulumi-resource-kubernetes", "", directory)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path)
+    made.clone()
+    return made

@@ -1,0 +1,244 @@
+"""Building from modules: once, whole or not at all, with a message when it cannot be."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dev.toolchain import build, parts
+from dev.toolchain.errors import ToolchainError
+from dev.toolchain.parts import CONTROLPLANE, KUBERNETES_PLUGIN, PULUMI_CLI
+from tests.toolchain.conftest import Machine
+from tests.toolchain.waiting import end, is_gone, pid_in, until
+
+NEXT_STEP = "put a newer Go first on PATH, or use the official pulumi (PIC_TOOLCHAIN=path)"
+
+
+def left_in(cache: Path) -> list[str]:
+    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*") if path.is_file())
+
+
+def start(machine: Machine) -> subprocess.Popen[str]:
+    """Start `make toolchain` for the control plane alone, with this machine's Go."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dev.toolchain", "--controlplane"],
+        env=machine.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_second_call_builds_nothing(machine: Machine) -> None:
+    machine.go()
+
+    first = build.ensure(machine.around(), CONTROLPLANE)
+    second = build.ensure(machine.around(), CONTROLPLANE)
+
+    assert first == second
+    assert first.read_text() == "built\n"
+    assert machine.builds() == ["controlplane"]
+    assert machine.lines == [
+        "controlplane: building with go1.26.8 (minutes when its caches are empty)",
+        "controlplane: built in 0 s, 0 MB",
+    ]
+
+
+def test_a_second_clone_builds_nothing(machine: Machine) -> None:
+    machine.go()
+    machine.clone("another")
+
+    first = build.ensure(machine.around("clone"), CONTROLPLANE)
+    second = build.ensure(machine.around("another"), CONTROLPLANE)
+
+    assert first == second
+    assert machine.builds() == ["controlplane"]
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [{"go.mod": "module controlplane\n\ngo 1.26.7\n"}, {"go.sum": "x h1:y\n"}, {"main.go": "//\n"}],
+    ids=["go.mod", "go.sum", "main.go"],
+)
+def test_other_sources_are_another_build(machine: Machine, sources: dict[str, str]) -> None:
+    machine.go()
+    machine.clone("another", sources)
+
+    first = build.ensure(machine.around("clone"), CONTROLPLANE)
+    second = build.ensure(machine.around("another"), CONTROLPLANE)
+
+    assert first != second
+    assert machine.builds() == ["controlplane", "controlplane"]
+
+
+def test_another_go_is_another_build(machine: Machine) -> None:
+    machine.go()
+    first = build.ensure(machine.around(), CONTROLPLANE)
+    machine.go("go1.27.0")
+
+    assert build.ensure(machine.around(), CONTROLPLANE) != first
+
+
+def test_a_missing_go_is_a_clear_message(machine: Machine) -> None:
+    ended = start(machine)
+    printed, said = ended.communicate(timeout=60)
+
+    assert (ended.returncode, printed, said) == (
+        1,
+        "",
+        f"toolchain: no go on PATH: controlplane needs Go 1.26.0 or newer; {NEXT_STEP}\n",
+    )
+
+
+@pytest.mark.parametrize("version", ["go1.21.13", "go1.26.5", "devel +0123456"])
+def test_a_go_that_is_too_old_is_a_clear_message(machine: Machine, version: str) -> None:
+    machine.go(version)
+
+    with pytest.raises(ToolchainError) as refused:
+        build.ensure(machine.around(), PULUMI_CLI)
+
+    assert (
+        str(refused.value) == f"pulumi needs Go 1.26.6 or newer, PATH has: {version}; {NEXT_STEP}"
+    )
+
+
+def test_a_go_that_refuses_the_module_is_a_clear_message(machine: Machine) -> None:
+    machine.program("go", "echo 'go: go.mod requires go >= 1.26.6' >&2; exit 1")
+
+    with pytest.raises(ToolchainError) as refused:
+        build.ensure(machine.around(), PULUMI_CLI)
+
+    assert str(refused.value) == (
+        f"pulumi needs Go 1.26.6 or newer, PATH has: go: go.mod requires go >= 1.26.6; {NEXT_STEP}"
+    )
+
+
+def test_too_little_disk_is_a_clear_message_before_anything_is_built(machine: Machine) -> None:
+    machine.go()
+    machine.free = 5_900_000_000
+
+    with pytest.raises(ToolchainError) as refused:
+        build.ensure(machine.around(), CONTROLPLANE)
+
+    assert str(refused.value) == (
+        f"5.9 GB free at {machine.root}/cache, a build needs 6: "
+        "make room, or point PIC_CACHE, GOCACHE and GOMODCACHE to a larger disk"
+    )
+    assert machine.builds() == []
+
+
+def test_too_little_disk_does_not_matter_when_nothing_is_to_build(machine: Machine) -> None:
+    machine.go()
+    built = build.ensure(machine.around(), CONTROLPLANE)
+    machine.free = 0
+
+    assert build.ensure(machine.around(), CONTROLPLANE) == built
+
+
+def test_a_failing_build_shows_the_end_of_its_output_and_leaves_nothing(machine: Machine) -> None:
+    machine.go(build='echo half > "$2"; seq 1 30; echo main.go:3: undefined: x >&2; exit 1')
+
+    with pytest.raises(ToolchainError) as refused:
+        build.ensure(machine.around(), CONTROLPLANE)
+
+    assert str(refused.value).splitlines() == [
+        "controlplane: go build failed",
+        *map(str, range(12, 31)),
+        "main.go:3: undefined: x",
+    ]
+    assert [name.rpartition("/")[2] for name in left_in(machine.root / "cache")] == [".lock"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGINT, 130, "toolchain: interrupted, nothing half-made is left\n"),
+        (signal.SIGTERM, 143, ""),
+    ],
+)
+def test_an_interrupted_build_leaves_nothing(
+    machine: Machine, number: signal.Signals, code: int, said: str
+) -> None:
+    machine.go(build=f'echo half > "$2"; echo $$ > {machine.root}/pid; sleep 600')
+    making = start(machine)
+    go = pid_in(machine.root / "pid")
+
+    making.send_signal(number)
+    _, errors = making.communicate(timeout=60)
+
+    assert (making.returncode, errors) == (code, said)
+    assert is_gone(go)
+    assert [name.rpartition("/")[2] for name in left_in(machine.root / "cache")] == [".lock"]
+
+
+def test_what_a_killed_build_left_is_removed_by_the_next(machine: Machine) -> None:
+    machine.go(build=f'echo half > "$2"; echo $$ > {machine.root}/pid; exec sleep 600')
+    making = start(machine)
+    go = pid_in(machine.root / "pid")
+    making.kill()
+    making.communicate(timeout=60)
+    end(go)
+    (half,) = (machine.root / "cache").rglob(".half-controlplane")
+
+    machine.go()
+    ended = start(machine)
+    ended.communicate(timeout=60)
+
+    assert ended.returncode == 0
+    assert left_in(half.parent) == [".lock", "controlplane"]
+
+
+def test_two_builds_at_once_are_one_build(machine: Machine) -> None:
+    machine.go(build=f'echo $$ > {machine.root}/pid; read go < {machine.root}/gate; echo ok > "$2"')
+    os.mkfifo(machine.root / "gate")
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(build.ensure, machine.around(), CONTROLPLANE)
+        pid_in(machine.root / "pid")
+        second = pool.submit(build.ensure, machine.around(), CONTROLPLANE)
+        waiting = "controlplane: another build of it runs, waiting for that"
+        until(lambda: waiting in machine.lines, "the second build waits")
+        (machine.root / "gate").write_text("go\n")
+
+    assert first.result() == second.result()
+    assert machine.builds() == ["controlplane"]
+
+
+def test_progress_is_told_while_a_build_runs(machine: Machine) -> None:
+    machine.go(build=f'read go < {machine.root}/gate; echo ok > "$2"')
+    os.mkfifo(machine.root / "gate")
+    around = machine.around()
+    with ThreadPoolExecutor(1) as pool:
+        built = pool.submit(build.ensure, replace(around, line_every=0.01), CONTROLPLANE)
+        until(lambda: "controlplane: building: 0 s" in machine.lines, "a progress line")
+        (machine.root / "gate").write_text("go\n")
+    assert built.result().read_text() == "ok\n"
+
+
+@pytest.mark.parametrize("part", [PULUMI_CLI, KUBERNETES_PLUGIN, CONTROLPLANE])
+def test_every_part_is_a_module_of_its_own_with_pinned_sums(part: parts.Part) -> None:
+    directory = part.directory(Path(parts.__file__).parent)
+
+    assert {"go.mod", "go.sum"} <= {path.name for path in directory.iterdir()}
+    assert (directory / "go.mod").read_text().startswith(f"module {part.module}\n")
+
+
+def test_the_versions_are_the_ones_that_the_modules_name() -> None:
+    modules = Path(parts.__file__).parent
+
+    assert "/pulumi/pkg/v3 v3.274.1\n" in (modules / "pulumi-cli" / "go.mod").read_text()
+    assert "k8s.io/kubernetes v1.36.3\n" in (modules / "controlplane" / "go.mod").read_text()
+    assert [part.flags[-1] for part in (PULUMI_CLI, KUBERNETES_PLUGIN, CONTROLPLANE)] == [
+        "-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.274.1",
+        "-s -w -X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version=4.25.0",
+        (
+            "-s -w -X k8s.io/component-base/version.gitVersion=v1.36.3"
+            " -X k8s.io/component-base/version.gitMajor=1"
+            " -X k8s.io/component-base/version.gitMinor=36"
+            " -X k8s.io/client-go/pkg/version.gitVersion=v1.36.3"
+        ),
+    ]

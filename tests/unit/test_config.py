@@ -1,0 +1,392 @@
+import dataclasses
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+
+from pic.config import (
+    LogLevel,
+    PathRouting,
+    PiholeApi,
+    ResourceSchema,
+    Settings,
+    TargetName,
+    parse,
+    settings_table,
+)
+from pic.errors import SettingsError
+from pic.notices import Notice, Reason, Ref
+from pic.settings_fields import FIELDS
+
+WHOLE = "a whole number from 0 to 999999999"
+SWITCH = "true or false (also yes, no, on, off, 1, 0)"
+NAMESPACES = "names of namespaces: a list, or text with commas"
+DURATION = "a duration such as 30s, 5m or 1h30m, or seconds; from 1s to 720h"
+
+
+def settings(raw: Mapping[str, object], environment: Mapping[str, str] | None = None) -> Settings:
+    found, notices = parse(raw, environment or {})
+    assert notices == ()
+    return found
+
+
+def problems(
+    raw: Mapping[str, object], environment: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as caught:
+        parse(raw, environment or {})
+    return caught.value.problems
+
+
+def is_refused(key: str, value: object) -> bool:
+    return problems({key: value})[0].startswith(f"pic:{key} is ")
+
+
+def differs(key: str, message: str) -> Notice:
+    return Notice(Reason.SETTING_DIFFERS, Ref("Setting", "", key), message)
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    assert parse({}, {}) == (Settings(), ())
+
+
+def test_a_null_in_a_stack_file_leaves_a_setting_open() -> None:
+    assert settings({row.key: None for row in FIELDS}) == Settings()
+
+
+def test_text_alone_can_say_everything() -> None:
+    raw = {
+        "ingressClasses": "pangolin, edge-*",
+        "namespaces": "prod\ndev",
+        "defaultTunnel": "site.eu",
+        "tunnelClassMapping": "eu=site-eu\n us = site-us",
+        "tunnelNamespace": "tunnels",
+        "tunnelNamespaces": '["a", "b"]',
+        "backendScheme": "HTTPS",
+        "clusterDomain": "K8s.Lab.",
+        "domains": "Example.COM., xn--bcher-kva.example",
+        "hostPolicy": '{"prod": ["*.Example.com", "app.example.org"], "dev": "*"}',
+        "allowExternalName": "Yes",
+        "resourceSchema": "target",
+        "pathRouting": "trusted",
+        "maxRemovals": "0",
+        "maxRemovalRatio": ".5",
+        "maxWeakened": "3",
+        "acknowledge": "3f1c9a",
+        "clusterId": "2f0c1b9a-7a53-4a6e-9c0d-6d1a1f2e3b4c",
+        "adopt": "on",
+        "adoptFrom": "pic.old",
+        "context": "kubernetes-admin@lab",
+        "kubeconfig": "~/.kube/lab config",
+        "events": "off",
+        "targets": "pihole,pangolin",
+        "resyncPeriod": "1h30m",
+        "logLevel": "Debug",
+        "ownerReferences": "0",
+        "lockTimeout": "90",
+        "keepHistory": "7",
+        "piholeUrl": "https://pihole.lan:8443/admin/",
+        "piholeTargetIp": "192.168.1.10",
+        "piholeApi": "dns-local",
+        "piholeTakeOver": "1",
+        "piholeAnnotate": "FALSE",
+    }
+
+    assert raw.keys() == {row.key for row in FIELDS}
+    assert settings(raw) == Settings(
+        ingress_classes=("pangolin", "edge-*"),
+        namespaces=("prod", "dev"),
+        default_tunnel="site.eu",
+        tunnel_class_mapping={"eu": "site-eu", "us": "site-us"},
+        tunnel_namespace="tunnels",
+        tunnel_namespaces=("a", "b"),
+        backend_scheme="https",
+        cluster_domain="k8s.lab",
+        domains=("example.com", "xn--bcher-kva.example"),
+        host_policy={"prod": ("*.example.com", "app.example.org"), "dev": ("*",)},
+        allow_external_name=True,
+        resource_schema=ResourceSchema.TARGET,
+        path_routing=PathRouting.TRUSTED,
+        max_removals=0,
+        max_removal_ratio=0.5,
+        max_weakened=3,
+        acknowledge="3f1c9a",
+        cluster_id="2f0c1b9a-7a53-4a6e-9c0d-6d1a1f2e3b4c",
+        adopt=True,
+        adopt_from="pic.old",
+        context="kubernetes-admin@lab",
+        kubeconfig="~/.kube/lab config",
+        events=False,
+        targets=(TargetName.PIHOLE, TargetName.PANGOLIN),
+        resync_period=timedelta(minutes=90),
+        log_level=LogLevel.DEBUG,
+        owner_references=False,
+        lock_timeout=timedelta(seconds=90),
+        keep_history=7,
+        pihole_url="https://pihole.lan:8443/admin",
+        pihole_target_ip="192.168.1.10",
+        pihole_api=PiholeApi.DNS_LOCAL,
+        pihole_take_over=True,
+        pihole_annotate=False,
+    )
+
+
+def test_yaml_values_are_taken_as_they_are() -> None:
+    raw: dict[str, object] = {
+        "ingressClasses": ["pangolin", ""],
+        "namespaces": ["prod", 42, "prod"],
+        "tunnelClassMapping": {"eu": "site-eu", 1: 2},
+        "hostPolicy": {},
+        "events": False,
+        "maxRemovals": 5.0,
+        "maxWeakened": 0,
+        "maxRemovalRatio": 1,
+        "lockTimeout": 2.5,
+        "context": 7,
+    }
+
+    assert settings(raw) == Settings(
+        ingress_classes=("pangolin", ""),
+        namespaces=("prod", "42"),
+        tunnel_class_mapping={"eu": "site-eu", "1": "2"},
+        host_policy={},
+        events=False,
+        max_removals=5,
+        max_weakened=0,
+        max_removal_ratio=1.0,
+        lock_timeout=timedelta(seconds=2.5),
+        context="7",
+    )
+
+
+def test_a_map_may_be_json_text_or_assignments_with_commas() -> None:
+    expected = Settings(tunnel_class_mapping={"eu": "site-eu", "us": "site-us"})
+
+    assert settings({"tunnelClassMapping": '{"eu": "site-eu", "us": "site-us"}'}) == expected
+    assert settings({"tunnelClassMapping": "eu=site-eu,us=site-us,"}) == expected
+
+
+def test_empty_text_leaves_open_what_may_be_open() -> None:
+    keys = ("tunnelNamespace", "maxWeakened", "acknowledge", "clusterId", "adoptFrom")
+    more = ("piholeUrl", "piholeTargetIp", "namespaces", "domains", "tunnelClassMapping")
+
+    assert settings(dict.fromkeys((*keys, *more), " ")) == Settings()
+
+
+def test_every_bad_setting_is_named_at_once() -> None:
+    raw: dict[str, object] = {
+        "clusterDomain": "not a domain",
+        "backendScheme": "gopher",
+        "maxRemovals": True,
+        "namespaces": ["prod", "Dev"],
+        "ingressClass": "pangolin",
+        "password": "hunter2",
+    }
+
+    assert problems(raw, {"PIC_RESYNC_PERIOD": "often"}) == (
+        "unknown setting pic:ingressClass; did you mean pic:ingressClasses?",
+        "unknown setting pic:password",
+        f"pic:namespaces is ['prod', 'Dev'] ('Dev' does not fit); allowed: {NAMESPACES}",
+        "pic:backendScheme is 'gopher'; allowed: http or https",
+        "pic:clusterDomain is 'not a domain'; allowed: a DNS name such as cluster.local",
+        f"pic:maxRemovals is True; allowed: {WHOLE}",
+        f"pic:resyncPeriod from PIC_RESYNC_PERIOD is 'often'; allowed: {DURATION}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"),
+    [
+        ("ingress_classes", "ingressClasses"),
+        ("Namespaces", "namespaces"),
+        ("pic:events", "events"),
+        ("piholeTargetIP", "piholeTargetIp"),
+    ],
+)
+def test_an_unknown_key_is_answered_with_the_nearest(written: str, nearest: str) -> None:
+    assert problems({written: "x"}) == (
+        f"unknown setting pic:{written}; did you mean pic:{nearest}?",
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("ingressClasses", ["", [], ["a b"], {"a": "b"}, [None], "[1"]),
+        ("namespaces", ["Prod", "a.b", "-a", "a" * 64, [["a"]], True]),
+        ("defaultTunnel", ["", "a/b", "a..b", [], 1.5, True]),
+        ("tunnelClassMapping", ["eu", "eu=", "=x", "a=b,a=c", '{"a":"b","a":"c"}', "{", ["a"]]),
+        ("tunnelNamespace", ["a/b", "tunnels.eu"]),
+        ("clusterDomain", ["", "*.local", ".", "a_b", "10.0.0.1", f"{'a.' * 127}a"]),
+        ("domains", ["*.example.com", "bücher.example", "example.com:80"]),
+        (
+            "hostPolicy",
+            ["", "prod", "[]", {"Prod": []}, {"prod": "a b"}, {"prod": 1.5}, '{"a":NaN}'],
+        ),
+        ("allowExternalName", ["maybe", "", 2, 1.0, []]),
+        ("maxRemovals", [True, -1, "-1", 5.5, "5.5", "many", 10**9, float("nan"), "٣", ""]),
+        ("maxRemovalRatio", [True, -0.1, 1.1, "20%", float("nan"), float("inf"), "1e-3"]),
+        ("maxWeakened", [False, -1, "none"]),
+        ("acknowledge", ["3F1C9A", "xyz", 10**12, 1e10]),
+        ("clusterId", ["a b", "-", "a" * 65]),
+        ("adoptFrom", ["a b", "-"]),
+        ("context", ["a\nb", "\x1b[0m", []]),
+        ("targets", ["", "dns", [1]]),
+        ("resyncPeriod", ["0", "-5m", "5 m", "5d", True, 0.5, float("inf"), "721h", "500ms", ""]),
+        ("logLevel", ["loud", 1]),
+        (
+            "piholeUrl",
+            ["pihole.lan", "ftp://a", "http://", "http://[::1", "http://a:x", "http://a b"],
+        ),
+        ("piholeTargetIp", ["::1", "10.0.0", "10.0.0.256", "010.0.0.1", 10]),
+    ],
+)
+def test_values_that_cannot_be_right_are_refused(key: str, values: list[object]) -> None:
+    assert [value for value in values if not is_refused(key, value)] == []
+
+
+def test_a_malformed_line_of_a_map_is_named() -> None:
+    allowed = "a map from class suffix to tunnel name, or suffix=tunnel, one a line or with commas"
+    twice = {"eu": "site-eu", " eu": "x"}
+
+    assert problems({"tunnelClassMapping": "eu=site-eu\nus"}) == (
+        rf"pic:tunnelClassMapping is 'eu=site-eu\nus' ('us' has no =); allowed: {allowed}",
+    )
+    assert problems({"tunnelClassMapping": twice}) == (
+        f"pic:tunnelClassMapping is {twice} ('eu' is there twice); allowed: {allowed}",
+    )
+
+
+def test_a_long_value_is_shortened() -> None:
+    shown = "'" + "x" * 78 + "…"
+
+    assert problems({"events": "x" * 200}) == (f"pic:events is {shown}; allowed: {SWITCH}",)
+
+
+def test_a_value_that_python_cannot_print_is_still_a_problem() -> None:
+    assert problems({"keepHistory": 10**5000}) == (
+        f"pic:keepHistory is a value too large to show; allowed: {WHOLE}",
+    )
+
+
+@pytest.mark.parametrize(
+    "url", ["https://me:hunter2@pihole.lan", "me:hunter2@pihole", "http://pihole.lan/?auth=hunter2"]
+)
+def test_a_password_in_a_url_is_refused_and_never_shown(url: str) -> None:
+    hidden = (
+        "is not shown, since it may hold a password; "
+        "allowed: an http or https URL without user, password and query"
+    )
+    unread = differs(
+        "piholeUrl", "PIHOLE_URL is unreadable and not used, because pic:piholeUrl is set"
+    )
+
+    assert problems({"piholeUrl": url}) == (f"pic:piholeUrl {hidden}",)
+    assert problems({}, {"PIHOLE_URL": url}) == (f"pic:piholeUrl from PIHOLE_URL {hidden}",)
+    assert parse({"piholeUrl": "http://pihole.lan"}, {"PIHOLE_URL": url})[1] == (unread,)
+
+
+def test_variables_fill_what_the_stack_leaves_open() -> None:
+    environment = {
+        "PIC_DEFAULT_TUNNEL_NAME": "site",
+        "PIC_TUNNEL_CLASS_MAPPING": "eu=site-eu\nus=site-us",
+        "PIC_BACKEND_SCHEME": "https",
+        "PIC_RESYNC_PERIOD": "30s",
+        "PIC_LOG_LEVEL": "warn",
+        "LOG_LEVEL": "nonsense that nobody reads",
+        "PIC_WATCH_NAMESPACES": "",
+        "WATCH_NAMESPACE": "prod",
+        "PIC_ACKNOWLEDGE": "3f1c9a",
+        "PIHOLE_URL": "http://pihole.lan",
+        "DEFAULT_TARGET_IP": "10.0.0.1",
+    }
+
+    assert settings({}, environment) == Settings(
+        default_tunnel="site",
+        tunnel_class_mapping={"eu": "site-eu", "us": "site-us"},
+        backend_scheme="https",
+        resync_period=timedelta(seconds=30),
+        log_level=LogLevel.WARN,
+        namespaces=("prod",),
+        acknowledge="3f1c9a",
+        pihole_url="http://pihole.lan",
+        pihole_target_ip="10.0.0.1",
+    )
+
+
+def test_the_stack_wins_over_a_variable_and_the_difference_is_a_notice() -> None:
+    environment = {
+        "PIC_RESYNC_PERIOD": "10m",
+        "PIC_BACKEND_SCHEME": "gopher",
+        "LOG_LEVEL": "INFO",
+        "WATCH_NAMESPACE": "dev",
+    }
+    raw = {"resyncPeriod": "5m", "backendScheme": "http", "logLevel": "info", "namespaces": "prod"}
+
+    assert parse(raw, environment) == (
+        Settings(namespaces=("prod",)),
+        (
+            differs(
+                "namespaces", "WATCH_NAMESPACE is 'dev', but pic:namespaces is 'prod', which stands"
+            ),
+            differs(
+                "backendScheme",
+                "PIC_BACKEND_SCHEME is unreadable and not used, because pic:backendScheme is set",
+            ),
+            differs(
+                "resyncPeriod",
+                "PIC_RESYNC_PERIOD is '10m', but pic:resyncPeriod is '5m', which stands",
+            ),
+        ),
+    )
+
+
+def test_a_variable_does_not_stand_in_for_a_stack_value_that_is_wrong() -> None:
+    assert problems({"keepHistory": "x", "logLevel": "loud"}, {"PIC_LOG_LEVEL": "warn"}) == (
+        "pic:logLevel is 'loud'; allowed: debug, info, warn or error",
+        f"pic:keepHistory is 'x'; allowed: {WHOLE}",
+    )
+
+
+def test_every_field_of_the_settings_has_its_row_in_order() -> None:
+    names = [field.name for field in dataclasses.fields(Settings)]
+
+    assert [row.attribute for row in FIELDS] == names
+    assert [row[0] for row in settings_table()] == [row.key for row in FIELDS]
+
+
+def test_the_table_shows_defaults_as_a_stack_file_has_them() -> None:
+    shown = {row[0]: row[2] for row in settings_table() if row[2]}
+
+    assert shown == {
+        "ingressClasses": "pangolin, pangolin-*",
+        "defaultTunnel": "default",
+        "backendScheme": "http",
+        "clusterDomain": "cluster.local",
+        "allowExternalName": "false",
+        "resourceSchema": "auto",
+        "pathRouting": "warn",
+        "maxRemovals": "5",
+        "maxRemovalRatio": "0.2",
+        "adopt": "false",
+        "events": "true",
+        "targets": "pangolin",
+        "resyncPeriod": "5m",
+        "logLevel": "info",
+        "ownerReferences": "true",
+        "lockTimeout": "30m",
+        "keepHistory": "50",
+        "piholeApi": "v6",
+        "piholeTakeOver": "false",
+        "piholeAnnotate": "true",
+    }
+
+
+def test_a_row_of_the_table_says_everything_of_a_setting() -> None:
+    assert settings_table()[1] == (
+        "namespaces",
+        "names of namespaces: a list, or text with commas",
+        "",
+        "PIC_WATCH_NAMESPACES, WATCH_NAMESPACE",
+        "Where Ingresses are read; empty is everywhere.",
+    )
