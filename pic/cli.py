@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from pic import report, sources, wire
 from pic import plan as planning
+from pic import report, sources, wire
 from pic.errors import PicError, SettingsError
 from pic.model import Plan
 from pic.notices import Notice
@@ -37,9 +37,9 @@ def _plan_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="print what should exist; changes nothing and needs no Pulumi",
         description="Prints the plan: one PangolinResource for each public host, and notices.",
         epilog="examples:\n"
-        "  pic plan --stack prod                                what the live cluster asks for\n"
-        "  pic plan --stack prod --manifests deploy/            the same with the files of a branch\n"
-        "  helm template . | pic plan --offline --manifests -   files only, no cluster",
+        "  pic plan --stack prod                     what the live cluster asks for\n"
+        "  pic plan --stack prod --manifests deploy/ the same with files of a branch\n"
+        "  helm template . | pic plan --offline --manifests -",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument(

@@ -1,8 +1,10 @@
 """What happens around the engine's steps: Events at Ingresses, and a last look before a delete."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, ResourceHookOptions
@@ -17,8 +19,7 @@ from pic.notices import Level
 from pic.objects import mapping
 
 DEADLINE_SECONDS = 30.0
-
-Step = Callable[[ResourceHookArgs], Awaitable[None]]
+WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class Hooks:
 
     def __init__(self) -> None:
         self._surroundings: Surroundings | None = None
+        # Threads of our own: those of the event loop are all busy with registrations, and each of
+        # these waits for its hook.
+        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="pic-hook")
         ignored = ResourceHookOptions(ignore_errors=True)
         self.binding = ResourceHookBinding(
             after_create=[ResourceHook("pic:after-create", self.created, ignored)],
@@ -75,9 +79,7 @@ class Hooks:
         if surroundings is None:
             raise RuntimeError("pic does not know its cluster yet, so nothing is deleted")
         namespace, name, _ = _identity(args.old_inputs)
-        await asyncio.wait_for(
-            asyncio.to_thread(_check, surroundings, namespace, name), DEADLINE_SECONDS
-        )
+        await self._work(partial(_check, surroundings, namespace, name))
 
     async def _tell(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
         surroundings = self._surroundings
@@ -85,12 +87,13 @@ class Hooks:
             return
         namespace, name, subject = _identity(inputs)
         message = f"{_host(inputs)} {what} PangolinResource {namespace}/{name}"
-        await asyncio.wait_for(
-            asyncio.to_thread(
-                events.post, surroundings.transport, subject, Level.NORMAL, reason, message
-            ),
-            DEADLINE_SECONDS,
+        await self._work(
+            partial(events.post, surroundings.transport, subject, Level.NORMAL, reason, message)
         )
+
+    async def _work(self, job: Callable[[], None]) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.wait_for(loop.run_in_executor(self._workers, job), DEADLINE_SECONDS)
 
 
 def _check(surroundings: Surroundings, namespace: str, name: str) -> None:

@@ -90,9 +90,11 @@ def _objects(document: Parsed, source: str) -> Iterator[Document]:
         if id(items) in seen:
             raise TextError(line, "a list of objects is there twice")
         seen.add(id(items))
-        lines = (document.lines.get(id(item), line) for item in items)
-        whole = (_completed(item, body) for item in items)
-        waiting.extend(reversed(tuple(zip(whole, lines, strict=True))))
+        waiting.extend(
+            (_completed(item, body), document.lines.get(id(item), line))
+            for item in reversed(items)
+            if isinstance(item, dict)
+        )
 
 
 def _is_object(body: object) -> TypeGuard[_Raw]:
@@ -111,10 +113,10 @@ def _items(body: _Raw) -> Sequence[object] | None:
     return items if isinstance(items, list) else None
 
 
-def _completed(item: object, inside: _Raw) -> object:
+def _completed(item: _Raw, inside: _Raw) -> _Raw:
     """Return an item with the kind and apiVersion that a list of one kind leaves out."""
     kind = str(inside["kind"]).removesuffix("List")
-    if not kind or not isinstance(item, dict):
+    if not kind:
         return item
     named = {"apiVersion": inside["apiVersion"], "kind": kind}
     missing = {key: value for key, value in named.items() if item.get(key) is None}

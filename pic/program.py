@@ -17,6 +17,7 @@ from pic.hooks import Hooks, Surroundings
 from pic.inventory import Ownership
 from pic.model import Plan
 from pic.notices import Level, Notice
+from pic.stackfile import PROJECT
 from pic.targets import pangolin
 
 RELEASE = "PIC_RELEASE"
@@ -89,7 +90,7 @@ def _version() -> str:
 
 
 def _settings(environment: Mapping[str, str]) -> tuple[Settings, tuple[Notice, ...]]:
-    prefix = f"{sources.PROJECT}:"
+    prefix = f"{PROJECT}:"
     raw = {
         key.removeprefix(prefix): value
         for key, value in CONFIG.get().items()
@@ -124,7 +125,7 @@ def _tell(notices: Sequence[Notice]) -> None:
     ordered = sorted(notices, key=lambda each: (each.level is not Level.WARNING, each.order))
     for each in ordered[:SHOWN_NOTICES]:
         log = pulumi.log.warn if each.level is Level.WARNING else pulumi.log.info
-        log(report.notice(each))
+        log(report.remark(each))
     if len(ordered) > SHOWN_NOTICES:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 

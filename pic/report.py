@@ -80,7 +80,12 @@ def _notices(notices: Sequence[Notice]) -> str:
 
 def notice(value: Notice) -> str:
     """Return one notice in a line."""
-    return f"{value.level.value}: {value.reason.value}: {value.about.kind} {value.about}: {value.message}"
+    return f"{value.level.value}: {remark(value)}"
+
+
+def remark(value: Notice) -> str:
+    """Return one notice in a line, for where its level shows by itself."""
+    return f"{value.reason.value}: {value.about.kind} {value.about}: {value.message}"
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
@@ -96,7 +101,8 @@ def _change_lines(value: Changes) -> Iterator[str]:
     for live in value.removed:
         yield f"- {live.host} ({'/'.join(live.key)}) is removed"
     for move in value.moved:
-        yield f"- {move.live.host} moves from {'/'.join(move.live.key)} to {'/'.join(move.resource.key)}"
+        places = ("/".join(move.live.key), "/".join(move.resource.key))
+        yield f"- {move.live.host} moves from {places[0]} to {places[1]}"
     for weak in value.weakened:
         yield f"! {weak.host} loses {weak.field}"
     for resource in value.created:

@@ -43,6 +43,7 @@ _WORDS: Mapping[str, bool | None] = {
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _INTEGER = re.compile(r"[-+]?(0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WHOLE_FLOATS = 2**53
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _SPACE = " \t\r\n"
 
@@ -88,7 +89,7 @@ def documents(text: str) -> Iterable[Parsed]:
 
 def _json_documents(text: str) -> list[Parsed]:
     """Parse one JSON value after the other, which is much faster than as YAML."""
-    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
+    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_number)
     found: list[Parsed] = []
     line, position, size = 1, 0, len(text)
     while True:
@@ -318,7 +319,7 @@ def scalar(text: str) -> object:
         return text
     if _INTEGER.fullmatch(text):
         return _integer(text)
-    return _float(text) if _FLOAT.fullmatch(text) else text
+    return _number(text) if _FLOAT.fullmatch(text) else text
 
 
 def _integer(text: str) -> int | str:
@@ -331,6 +332,9 @@ def _integer(text: str) -> int | str:
         return text
 
 
-def _float(text: str) -> float | str:
+def _number(text: str) -> float | str:
+    """Return a number, which is whole where its value is, as it will be in JSON."""
     value = float(text)
-    return value if math.isfinite(value) else text
+    if not math.isfinite(value):
+        return text
+    return int(value) if value.is_integer() and abs(value) < _WHOLE_FLOATS else value

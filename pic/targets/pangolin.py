@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pulumi
 from pulumi_kubernetes import Provider
 from pulumi_kubernetes.apiextensions import CustomResource
-from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, OwnerReferenceArgs
 from pulumi_kubernetes.provider import KubeClientSettingsArgs
 
 from pic import wire
@@ -19,6 +19,7 @@ BATCH = 64
 # The provider's default of 50 requests a second is slower than the engine.
 QPS, BURST = 1000, 2000
 DELETE_TIMEOUT = "2m"
+INGRESS_VERSION = "networking.k8s.io/v1"
 
 ANNOTATIONS = {
     "pulumi.com/deletionPropagationPolicy": "background",
@@ -64,7 +65,6 @@ def declare(
 def _declare(
     resource: Resource, cluster: Provider, hooks: pulumi.ResourceHookBinding, settings: Settings
 ) -> CustomResource:
-    owners = wire.owner_references(resource.owners) if settings.owner_references else None
     return CustomResource(
         resource.host,
         api_version=API_VERSION,
@@ -74,7 +74,7 @@ def _declare(
             namespace=resource.namespace,
             labels=dict(resource.labels),
             annotations=ANNOTATIONS,
-            owner_references=owners,
+            owner_references=_owners(resource, settings),
         ),
         spec=wire.spec(resource.spec),
         opts=pulumi.ResourceOptions(
@@ -87,3 +87,20 @@ def _declare(
             hooks=hooks,
         ),
     )
+
+
+def _owners(resource: Resource, settings: Settings) -> list[OwnerReferenceArgs] | None:
+    if not settings.owner_references:
+        return None
+    return [
+        OwnerReferenceArgs(
+            api_version=INGRESS_VERSION,
+            kind="Ingress",
+            name=owner.name,
+            uid=owner.uid,
+            # One owner only may be the controller: the oldest Ingress.
+            controller=at == 0,
+            block_owner_deletion=True,
+        )
+        for at, owner in enumerate(resource.owners)
+    ]

@@ -1,5 +1,5 @@
 """Start the language host: `__main__.py [--parent PID] ENGINE`, by path, from any directory."""
-# ruff: noqa: E402 - the order is the point: signals first, then the path, then what takes time
+# ruff: noqa: E402 - the order is the point: signals first, then paths, then what takes time
 
 import signal
 
@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from dev.toolchain.languagehost.lean import skip_the_sdk
+
+skip_the_sdk()
 
 from dev.toolchain.languagehost.server import main
 

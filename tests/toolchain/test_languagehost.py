@@ -1,0 +1,295 @@
+"""The language host as the engine calls it: over gRPC, in a process of its own."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto import language_pb2 as proto
+from pulumi.runtime.proto.language_pb2_grpc import LanguageRuntimeStub
+from pulumi.runtime.proto.plugin_pb2 import PackageDependency, PluginDependency
+
+from dev.toolchain import layout
+from dev.toolchain.surroundings import Surroundings
+from tests.toolchain.waiting import end, is_gone, pid_in, until
+
+NO_ENGINE = "127.0.0.1:1"
+
+
+@dataclass(frozen=True)
+class Host:
+    process: subprocess.Popen[str]
+    calls: LanguageRuntimeStub
+
+
+@contextlib.contextmanager
+def serving(script: Path) -> Iterator[Host]:
+    process = subprocess.Popen(
+        [script, NO_ENGINE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout
+        with grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}") as channel:
+            yield Host(process, LanguageRuntimeStub(channel))
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bin") / "pulumi-language-python"
+    layout.write_host(Surroundings(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def host(script: Path) -> Iterator[Host]:
+    with serving(script) as host:
+        yield host
+
+
+def info(directory: Path, **options: str) -> proto.ProgramInfo:
+    told = Struct()
+    told.update(options)
+    return proto.ProgramInfo(
+        root_directory=str(directory),
+        program_directory=str(directory),
+        entry_point=".",
+        options=told,
+    )
+
+
+def package(site: Path, name: str, plugin: str, *metadata: str) -> None:
+    """Install a package, as far as the language host looks."""
+    module = site / name.replace("-", "_")
+    module.mkdir()
+    (module / "pulumi-plugin.json").write_text(plugin)
+    described = site / f"{module.name}-1.2.3.dist-info"
+    described.mkdir()
+    lines = (f"Name: {name}", "Version: 1.2.3", *metadata)
+    (described / "METADATA").write_text("\n".join(("Metadata-Version: 2.1", *lines, "")))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a virtual environment that has four packages in it."""
+    venv.create(tmp_path / "env", with_pip=False)
+    (site,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
+    package(site, "pulumi-own", '{"resource": true}', "Requires-Dist: pulumi-needed (>=1)")
+    package(
+        site,
+        "pulumi-needed",
+        '{"resource": true, "name": "far", "version": "v7.0.0", "server": "s"}',
+    )
+    package(site, "pulumi-none", '{"resource": false}')
+    package(site, "other", "{}", 'Requires-Dist: pulumi-none; extra == "dev"')
+    return tmp_path
+
+
+def test_the_required_packages_are_the_installed_ones(host: Host, tmp_path: Path) -> None:
+    answer = host.calls.GetRequiredPackages(proto.GetRequiredPackagesRequest(info=info(tmp_path)))
+
+    assert list(answer.packages) == [
+        PackageDependency(name="kubernetes", kind="resource", version="v4.25.0")
+    ]
+
+
+def test_the_required_plugins_of_older_engines_are_the_same(host: Host, tmp_path: Path) -> None:
+    answer = host.calls.GetRequiredPlugins(proto.GetRequiredPluginsRequest(info=info(tmp_path)))
+
+    assert list(answer.plugins) == [
+        PluginDependency(name="kubernetes", kind="resource", version="v4.25.0")
+    ]
+
+
+def test_the_required_packages_are_those_of_the_virtual_environment_of_the_project(
+    host: Host, project: Path
+) -> None:
+    answer = host.calls.GetRequiredPackages(
+        proto.GetRequiredPackagesRequest(info=info(project, virtualenv="env"))
+    )
+
+    assert list(answer.packages) == [
+        PackageDependency(name="far", kind="resource", version="v7.0.0", server="s"),
+        PackageDependency(name="own", kind="resource", version="v1.2.3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("transitive", "hidden"), [(False, {"pulumi-needed"}), (True, set())], ids=["direct", "all"]
+)
+def test_dependencies_are_listed_with_or_without_those_of_others(
+    host: Host, project: Path, *, transitive: bool, hidden: set[str]
+) -> None:
+    answer = host.calls.GetProgramDependencies(
+        proto.GetProgramDependenciesRequest(
+            info=info(project, virtualenv="env"), transitiveDependencies=transitive
+        )
+    )
+
+    installed = ("other", "pulumi-needed", "pulumi-none", "pulumi-own")
+    assert [(one.name, one.version) for one in answer.dependencies] == [
+        (name, "1.2.3") for name in installed if name not in hidden
+    ]
+
+
+def test_about_names_the_python_of_the_project(host: Host, project: Path) -> None:
+    answer = host.calls.About(proto.AboutRequest(info=info(project, virtualenv="env")))
+
+    assert answer == proto.AboutResponse(
+        executable=str(project / "env" / "bin" / "python"), version=sys.version.split()[0]
+    )
+
+
+def test_a_missing_virtual_environment_is_a_clear_message(host: Host, tmp_path: Path) -> None:
+    with pytest.raises(grpc.RpcError) as refused:
+        host.calls.About(proto.AboutRequest(info=info(tmp_path, virtualenv="env")))
+
+    assert (refused.value.code(), refused.value.details()) == (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        f"the virtualenv of Pulumi.yaml is {tmp_path}/env, and there is no bin/python in it: "
+        "make it, or name another",
+    )
+
+
+def test_the_host_says_its_version_and_shakes_hands(host: Host) -> None:
+    assert host.calls.GetPluginInfo(Empty()).version == "3.272.0"
+    answer = host.calls.Handshake(proto.LanguageHandshakeRequest(engine_address=NO_ENGINE))
+    assert answer == proto.LanguageHandshakeResponse()
+
+
+def run_plugin(host: Host, directory: Path, *args: str) -> tuple[bytes, bytes, list[int]]:
+    """Run a provider to its end: what it printed on each stream, and the exit codes told."""
+    request = proto.RunPluginRequest(
+        pwd=str(directory), args=args, env=["WORD=hello"], info=info(directory), kind="resource"
+    )
+    told = list(host.calls.RunPlugin(request))
+    return (
+        b"".join(one.stdout for one in told),
+        b"".join(one.stderr for one in told),
+        [one.exitcode for one in told if one.WhichOneof("output") == "exitcode"],
+    )
+
+
+def test_a_provider_is_run_with_its_streams_and_its_exit_code(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("CODE = 3\n")
+    (tmp_path / "__main__.py").write_text(
+        "import os, sys, beside\n"
+        "print(os.environ['WORD'], sys.argv[1:], __name__, os.getcwd())\n"
+        "print('trouble', file=sys.stderr)\n"
+        "sys.exit(beside.CODE)\n"
+    )
+
+    assert run_plugin(host, tmp_path, "127.0.0.1:2") == (
+        f"hello ['127.0.0.1:2'] __main__ {tmp_path}\n".encode(),
+        b"trouble\n",
+        [3],
+    )
+
+
+def test_a_provider_may_print_more_than_one_message_holds(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("print('x' * (5 << 20))\n")
+
+    printed, trouble, codes = run_plugin(host, tmp_path)
+
+    assert (len(printed), trouble, codes) == ((5 << 20) + 1, b"", [0])
+
+
+def test_a_provider_that_cannot_be_run_is_a_clear_message(host: Host, tmp_path: Path) -> None:
+    with pytest.raises(grpc.RpcError) as refused:
+        run_plugin(host, tmp_path)
+
+    assert refused.value.details() == (
+        f"{tmp_path} has neither a __main__.py nor a pyproject.toml with a project name"
+    )
+
+
+@pytest.fixture
+def waiting_provider(tmp_path: Path) -> proto.RunPluginRequest:
+    """A provider that tells its own process id and that of a child, and then waits."""
+    (tmp_path / "__main__.py").write_text(
+        "import os, subprocess, pathlib\n"
+        "child = subprocess.Popen(['sleep', '600'])\n"
+        "pathlib.Path('child').write_text(f'{child.pid}\\n')\n"
+        "pathlib.Path('own').write_text(f'{os.getpid()}\\n')\n"
+        "child.wait()\n"
+    )
+    env = [f"PATH={os.environ['PATH']}"]
+    return proto.RunPluginRequest(pwd=str(tmp_path), env=env, info=info(tmp_path))
+
+
+def test_a_provider_ends_with_the_call_it_serves(
+    host: Host, waiting_provider: proto.RunPluginRequest
+) -> None:
+    call = host.calls.RunPlugin(waiting_provider)
+    started = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
+
+    call.cancel()
+
+    until(lambda: all(map(is_gone, started)), "the provider and its child end")
+
+
+def test_a_cancel_ends_every_child_with_what_it_started(
+    host: Host, waiting_provider: proto.RunPluginRequest
+) -> None:
+    call = host.calls.RunPlugin(waiting_provider)
+    started = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
+
+    host.calls.Cancel(Empty())
+
+    assert list(call) == [proto.RunPluginResponse(exitcode=-signal.SIGTERM)]
+    assert all(map(is_gone, started))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_host_quietly_and_its_children_with_it(
+    script: Path, waiting_provider: proto.RunPluginRequest, number: signal.Signals
+) -> None:
+    with serving(script) as host:
+        call = host.calls.RunPlugin(waiting_provider)
+        started = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
+
+        host.process.send_signal(number)
+        printed, errors = host.process.communicate(timeout=30)
+        call.cancel()
+
+    assert (host.process.returncode, printed, errors) == (0, "", "")
+    assert all(map(is_gone, started))
+
+
+def test_a_provider_does_not_outlive_a_host_that_is_killed(
+    script: Path, waiting_provider: proto.RunPluginRequest
+) -> None:
+    with serving(script) as host:
+        call = host.calls.RunPlugin(waiting_provider)
+        own, child = (pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child"))
+
+        host.process.kill()
+        try:
+            until(lambda: is_gone(own), "the provider ends")
+        finally:
+            end(child)
+            call.cancel()
+
+
+def test_a_host_whose_engine_is_gone_before_it_serves_ends_at_once(script: Path) -> None:
+    program = script.read_text().split(" -P ")[1].split(" --parent")[0]
+
+    ended = subprocess.run(
+        [sys.executable, "-P", program, "--parent", "1", NO_ENGINE],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "")

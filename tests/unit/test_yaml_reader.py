@@ -1,0 +1,191 @@
+from itertools import pairwise
+
+import pytest
+
+from pic.yaml_reader import DEEPEST, TextError, documents, scalar
+
+
+def values(text: str) -> list[object]:
+    return [document.value for document in documents(text)]
+
+
+def value(text: str) -> object:
+    return values(text)[0]
+
+
+def problem(text: str) -> tuple[int, str]:
+    with pytest.raises(TextError) as caught:
+        values(text)
+    return caught.value.line, str(caught.value)
+
+
+def doubt(text: str) -> tuple[int, str] | None:
+    (document,) = documents(text)
+    return document.problem and (document.problem.line, str(document.problem))
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("", None),
+        ("~", None),
+        ("NULL", None),
+        ("yes", True),
+        ("On", True),
+        ("y", True),
+        ("OFF", False),
+        ("tRUE", "tRUE"),
+        ("8080", 8080),
+        ("-1_000", -1000),
+        ("0777", 511),
+        ("+0o17", 15),
+        ("0x1F", 31),
+        ("0b11", 3),
+        ("08", 8),
+        ("0b2", "0b2"),
+        ("0x", "0x"),
+        ("0x_", "0x_"),
+        (".5", 0.5),
+        ("80.0", 80),
+        ("1e3", 1000),
+        ("1e300", 1e300),
+        ("1e999", "1e999"),
+        (".inf", ".inf"),
+        ("1:30", "1:30"),
+        ("2001-01-01", "2001-01-01"),
+        ("9" * 65, "9" * 65),
+        ("-", "-"),
+        ("web", "web"),
+    ],
+)
+def test_text_without_quotes_means_what_kubectl_takes_it_for(text: str, meaning: object) -> None:
+    found = scalar(text)
+
+    assert (found, type(found)) == (meaning, type(meaning))
+
+
+def test_quotes_and_tags_decide_before_the_look_of_a_text() -> None:
+    text = "{a: '1', b: !!str 1, c: ! 1, d: !!int '1', e: !!timestamp 2001-01-01, f: !!map {}}"
+
+    assert value(text) == {"a": "1", "b": "1", "c": "1", "d": 1, "e": "2001-01-01", "f": {}}
+    assert doubt(text) is None
+
+
+def test_keys_are_text_as_they_are_written() -> None:
+    assert value("{on: 1, 2: 3, ~: 4, 0x10: 5, '<<': 6}") == {
+        "on": 1,
+        "2": 3,
+        "~": 4,
+        "0x10": 5,
+        "<<": 6,
+    }
+
+
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3\n", '{"a": 1, "b": 2, "a": 3}'])
+def test_a_key_that_stands_twice_counts_as_its_last(text: str) -> None:
+    assert value(text) == {"a": 3, "b": 2}
+
+
+def test_anchors_and_merge_keys_are_followed() -> None:
+    text = """
+base: &base {a: 1, b: 1}
+more: &more {b: 2, c: 2}
+name: &name web
+one: {<<: *base, b: 3}
+late: {b: 3, <<: *base}
+many: {<<: [*base, *more], d: *name}
+key: {*name : 1}
+"""
+
+    assert value(text) == {
+        "base": {"a": 1, "b": 1},
+        "more": {"b": 2, "c": 2},
+        "name": "web",
+        "one": {"a": 1, "b": 3},
+        "late": {"a": 1, "b": 1},
+        "many": {"a": 1, "b": 1, "c": 2, "d": "web"},
+        "key": {"web": 1},
+    }
+
+
+def test_anchors_end_with_their_document() -> None:
+    first, second = documents("a: &x 1\n---\nb: *x\n")
+
+    assert (first.value, first.problem) == ({"a": 1}, None)
+    assert str(second.problem) == "there is no anchor &x for *x"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("a: 1\nb: !Ref x", 2, "the tag !Ref is not known"),
+        (
+            "a: !!python/object:os.system {}",
+            1,
+            "the tag tag:yaml.org,2002:python/object:os.system is not known",
+        ),
+        ("a: 1\n{b: c}: 1\n", 2, "a key is a map or a list"),
+        ("? [a]\n: 1\n", 1, "a key is a map or a list"),
+        ("a: &a [*a]", 1, "*a is inside of what it stands for"),
+        ("a: *b", 1, "there is no anchor &b for *b"),
+        ("a: 1\n<<: 3\nb: !Ref x", 2, "<< takes a map, or a list of maps"),
+    ],
+)
+def test_what_is_odd_leaves_a_doubt_and_the_text_is_read_on(
+    text: str, line: int, says: str
+) -> None:
+    assert doubt(text) == (line, says)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("a: 1\nb: [", 3, "did not find expected node content"),
+        ("a: 1\nb\n\n\nc: 2\n", 2, "could not find expected ':'"),
+        ("a: 1\nb: \x01\n", 2, "it holds a character that YAML does not allow"),
+        ("a: é\nb: \x00\n", 2, "it holds a character that YAML does not allow"),
+        ('{"a": "\\ud800"}', 1, "found invalid Unicode character escape code"),
+        ('{"a": 1,\n"b" "c"}', 2, "did not find expected ',' or '}'"),
+    ],
+)
+def test_a_mistake_has_its_line(text: str, line: int, says: str) -> None:
+    assert problem(text) == (line, says)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, '{"a":' * 9999])
+def test_deep_nesting_ends_in_an_error(text: str) -> None:
+    assert problem(text) == (1, f"it is nested more than {DEEPEST} levels deep")
+
+
+def test_an_alias_bomb_ends_in_an_error() -> None:
+    names = [f"x{number}" for number in range(30)]
+    bomb = "x0: &x0 [lol, lol]\n" + "".join(
+        f"{name}: &{name} [{', '.join(f'*{last}' for _ in range(9))}]\n"
+        for last, name in pairwise(names)
+    )
+
+    assert problem(bomb) == (7, "its aliases stand for more than 1,000,000 values")
+
+
+def test_json_is_read_as_json() -> None:
+    text = '\n{"a": "\\ud83d\\ude00", "b": [1.0, 2.5, 1e999]}\n\n{\n"c": "\\/"\n}'
+
+    found = [(document.line, document.value) for document in documents(text)]
+
+    assert found == [(2, {"a": "😀", "b": [1, 2.5, "1e999"]}), (4, {"c": "/"})]
+
+
+def test_yaml_in_braces_is_read_as_yaml() -> None:
+    assert values("{a: b}\n---\n{\"c\": NaN, 'd': 1}\n") == [{"a": "b"}, {"c": "NaN", "d": 1}]
+
+
+def test_documents_and_items_know_where_they_begin() -> None:
+    (first, second) = documents("# one\na: 1\n---\n\nitems:\n  - b: 1\n    c: {}\n  - {d: 1}\n")
+
+    assert (first.line, second.line) == (2, 5)
+    assert sorted(second.lines.values()) == [6, 8]
+
+
+def test_documents_may_be_empty_or_plain_text() -> None:
+    assert values("") == []
+    assert values("---\n---\nweb\n---\n- 1\n") == [None, "web", [1]]
