@@ -1,19 +1,24 @@
 """A throw-away Pulumi project over this checkout: its own stacks, state and environment."""
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dev.controlplane.processes import LEASH
 from dev.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("Pulumi.yaml", "__main__.py", "pic", "requirements.txt", ".venv")
 PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - protects nothing
+SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,11 @@ class Workspace:
         """The folder of the file backend."""
         return self.path / "state"
 
+    @property
+    def python(self) -> Path:
+        """The interpreter of the project."""
+        return self.path / ".venv" / "bin" / "python"
+
     def environment(self) -> dict[str, str]:
         """Return the environment of the commands: nothing of the user's own Pulumi or cluster."""
         own = ("PULUMI_", "PIC_", "KUBE", "PIHOLE_")
@@ -49,6 +59,29 @@ class Workspace:
             **self.extra,
         }
 
+    @contextmanager
+    def start(
+        self, *command: str, stderr: int = subprocess.STDOUT, env: Mapping[str, str] | None = None
+    ) -> Iterator["subprocess.Popen[str]"]:
+        """Start a command here, in a process group that is gone when the block ends."""
+        leash = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid())]
+        process = subprocess.Popen(
+            [*leash, *command],
+            cwd=self.path,
+            env={**self.environment(), **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for the owner, who ends what it started
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
     def run(
         self, *command: str, check: bool = True, env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
@@ -57,42 +90,51 @@ class Workspace:
         Raises:
             AssertionError: It failed, and that was not expected.
         """
-        done = subprocess.run(
-            command,
-            cwd=self.path,
-            env={**self.environment(), **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if check and done.returncode != 0:
-            raise AssertionError(
-                f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}"
-            )
-        return done
+        with self.start(*command, env=env) as process:
+            printed, _ = process.communicate(timeout=SECONDS)
+        if check and process.returncode != 0:
+            raise AssertionError(f"{' '.join(command)} ended with {process.returncode}:\n{printed}")
+        return subprocess.CompletedProcess(command, process.returncode, printed)
+
+    def pulumi_command(self, *arguments: str) -> tuple[str, ...]:
+        """Return the whole command for some arguments of pulumi."""
+        return (str(self.tools.pulumi), *arguments, "--non-interactive", "--color", "never")
 
     def pulumi(self, *arguments: str, check: bool = True, **env: str) -> str:
         """Run pulumi and return what it printed."""
-        command = (str(self.tools.pulumi), *arguments, "--non-interactive", "--color", "never")
-        return self.run(*command, check=check, env=env).stdout
+        return self.run(*self.pulumi_command(*arguments), check=check, env=env).stdout
 
     def pic(self, *arguments: str, check: bool = True, **env: str) -> str:
         """Run pic and return what it printed."""
-        python = self.path / ".venv" / "bin" / "python"
-        return self.run(str(python), "-m", "pic", *arguments, check=check, env=env).stdout
+        return self.run(str(self.python), "-m", "pic", *arguments, check=check, env=env).stdout
+
+    def processes(self) -> list[int]:
+        """List the processes that work for this project, whoever started them."""
+        mark = f"PULUMI_BACKEND_URL=file://{self.state}".encode()
+        pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+        return [pid for pid in pids if mark in _environment_of(pid)]
+
+
+def _environment_of(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it has ended, or is another user's
+        return []
 
 
 @contextmanager
 def workspace(tools: Toolchain, kubeconfig: Path, **extra: str) -> Iterator[Workspace]:
-    """Make a project folder, and remove it in the end."""
+    """Make a project folder; in the end remove it, and end what still works for it."""
     folder = Path(tempfile.mkdtemp(prefix="pic-workspace-"))
+    made = Workspace(folder, tools, kubeconfig, extra)
     try:
         for name in SHARED:
             (folder / name).symlink_to(ROOT / name)
         (folder / "stacks").mkdir()
         (folder / "state").mkdir()
-        yield Workspace(folder, tools, kubeconfig, extra)
+        yield made
     finally:
+        for pid in made.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)

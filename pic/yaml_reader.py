@@ -63,7 +63,7 @@ class Parsed:
     Attributes:
         line: Where it begins.
         problem: Why its value is not to be relied on, though the text could be read on.
-        lines: Where each map that is an item of a list begins, by `id`.
+        lines: Where each map that may be an object and is an item of a list begins, by `id`.
     """
 
     line: int
@@ -224,10 +224,7 @@ class _Builder:
         return event.value
 
     def _begin_map(self, event: yaml.MappingStartEvent) -> None:
-        value: dict[str, object] = {}
-        if self._frames and isinstance(self._frames[-1].value, list):
-            self.document.lines[id(value)] = _line(event)
-        self._begin(value, event)
+        self._begin({}, event)
 
     def _begin_list(self, event: yaml.SequenceStartEvent) -> None:
         self._begin([], event)
@@ -253,6 +250,8 @@ class _Builder:
             self._anchors[frame.anchor] = frame.value, self._nodes - frame.before
         if not self._frames:
             self.document.line = frame.line
+        elif isinstance(self._frames[-1].value, list) and _looks_like_an_object(frame.value):
+            self.document.lines[id(frame.value)] = frame.line
         self._put(frame.value, event)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
@@ -305,6 +304,10 @@ class _Builder:
 
     def _unsure(self, event: yaml.Event, problem: str) -> None:
         self.document.problem = self.document.problem or TextError(_line(event), problem)
+
+
+def _looks_like_an_object(value: dict[str, object] | list[object]) -> bool:
+    return isinstance(value, dict) and ("metadata" in value or "kind" in value)
 
 
 def _line(event: yaml.Event) -> int:

@@ -1,12 +1,10 @@
 """Build a part from its Go module into the shared cache, once, whole or not at all."""
 
-import contextlib
-import fcntl
-from collections.abc import Iterator
 from pathlib import Path
 
 from dev.toolchain import commands, golang
 from dev.toolchain.errors import ToolchainError
+from dev.toolchain.lock import one_at_a_time
 from dev.toolchain.parts import Part
 from dev.toolchain.progress import Progress
 from dev.toolchain.surroundings import Surroundings
@@ -36,8 +34,7 @@ def ensure(around: Surroundings, part: Part) -> Path:
     if place.exists():
         return place
     _check_disk(around, go)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(around, place):
+    with one_at_a_time(place.parent, part.binary, around.echo):
         if not place.exists():
             _build(around, part, go, place)
     return place
@@ -55,17 +52,6 @@ def _check_disk(around: Surroundings, go: golang.Go) -> None:
                 f"a build needs {NEEDED_BYTES / _GIGA:.0f}: "
                 "make room, or point PIC_CACHE, GOCACHE and GOMODCACHE to a larger disk"
             )
-
-
-@contextlib.contextmanager
-def _one_at_a_time(around: Surroundings, place: Path) -> Iterator[None]:
-    with (place.parent / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            around.echo(f"{place.name}: another build of it runs, waiting for that")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _build(around: Surroundings, part: Part, go: golang.Go, place: Path) -> None:

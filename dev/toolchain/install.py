@@ -4,6 +4,7 @@ A program of its own, so that the caller can bound its time: the SDK downloads w
 """
 
 import socket
+import subprocess
 import sys
 
 from pulumi.automation import PulumiCommand
@@ -18,8 +19,11 @@ def main() -> None:
     root, version = sys.argv[1:]
     try:
         PulumiCommand.install(root=root, version=VersionInfo.parse(version))
+    except subprocess.CalledProcessError as error:  # the official script tells the reason
+        sys.exit(error.output.decode(errors="replace").strip() or str(error))
     except Exception as error:  # noqa: BLE001 - the SDK raises what its parts raise
         sys.exit(str(error))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -64,3 +64,10 @@ def plugin_binary(home: Path) -> Path:
     """Say where in a PULUMI_HOME the engine looks for the Kubernetes plugin."""
     directory = f"resource-kubernetes-v{versions.KUBERNETES_PLUGIN}"
     return home / "plugins" / directory / "pulumi-resource-kubernetes"
+
+
+def has_plugin(home: Path) -> bool:
+    """Say whether the engine finds the plugin: a mark beside it hides one that is half there."""
+    binary = plugin_binary(home)
+    partial = binary.parent.with_name(f"{binary.parent.name}.partial")
+    return binary.exists() and not partial.exists()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from dev.toolchain import build, commands, layout, versions
 from dev.toolchain.errors import ToolchainError
-from dev.toolchain.model import Engine, plugin_binary
+from dev.toolchain.lock import one_at_a_time
+from dev.toolchain.model import Engine, has_plugin
 from dev.toolchain.parts import KUBERNETES_PLUGIN, PULUMI_CLI
 from dev.toolchain.progress import Progress
 from dev.toolchain.surroundings import Surroundings
@@ -16,6 +17,8 @@ from dev.toolchain.surroundings import Surroundings
 _DOWNLOAD_LIMIT = 600.0  # seconds for each of the two downloads; no connection fails much sooner
 _INSTALL = Path(__file__).with_name("install.py")
 _LANGUAGE_HOST = "pulumi-language-python"
+_PLUGIN_INSTALL = ("plugin", "install", "resource", "kubernetes", versions.KUBERNETES_PLUGIN)
+_COMPLETE = ".complete"
 
 
 class Way(Enum):
@@ -42,10 +45,10 @@ def on_path(around: Surroundings) -> Engine:
             f"pulumi on PATH is {version or 'without a version'}, {minimum} is needed"
         )
     bin_ = _with_language_host(cli)
-    if not plugin_binary(around.pulumi_home).exists():
+    if not has_plugin(around.pulumi_home):
         raise ToolchainError(
             f"no kubernetes plugin {versions.KUBERNETES_PLUGIN} in {around.pulumi_home}: "
-            f"run `pulumi plugin install resource kubernetes {versions.KUBERNETES_PLUGIN}`"
+            f"run `pulumi {' '.join(_PLUGIN_INSTALL)}`"
         )
     return Engine(bin_, around.pulumi_home)
 
@@ -79,10 +82,9 @@ def _with_language_host(cli: Path) -> Path:
 
 
 def downloaded(around: Surroundings) -> Engine | None:
-    """Find what an earlier download left in the cache."""
-    engine = Engine(_root(around) / "bin", _root(around) / "home")
-    there = (engine.bin / "pulumi", engine.bin / _LANGUAGE_HOST, plugin_binary(engine.home))
-    return engine if all(path.exists() for path in there) else None
+    """Find what an earlier download left in the cache, whole."""
+    root = _root(around)
+    return Engine(root / "bin", root / "home") if (root / _COMPLETE).exists() else None
 
 
 def download(around: Surroundings) -> Engine:
@@ -92,14 +94,13 @@ def download(around: Surroundings) -> Engine:
         ToolchainError: when they cannot be fetched.
     """
     root = _root(around)
-    root.mkdir(parents=True, exist_ok=True)
-    _fetch(around, "pulumi", [around.python, _INSTALL, root, versions.PULUMI])
-    plugin = ["plugin", "install", "resource", "kubernetes", versions.KUBERNETES_PLUGIN]
-    _fetch(around, "kubernetes plugin", [root / "bin" / "pulumi", *plugin])
-    engine = downloaded(around)
-    if engine is None:
-        raise ToolchainError(f"the download left no complete engine in {root}")
-    return engine
+    with one_at_a_time(root, "download", around.echo):
+        if not (root / _COMPLETE).exists():
+            _fetch(around, "pulumi", [around.python, _INSTALL, root, versions.PULUMI])
+            _fetch(around, "kubernetes plugin", [root / "bin" / "pulumi", *_PLUGIN_INSTALL])
+            _with_language_host(root / "bin" / "pulumi")
+            (root / _COMPLETE).touch()
+    return Engine(root / "bin", root / "home")
 
 
 def _fetch(around: Surroundings, what: str, command: list[str | Path]) -> None:

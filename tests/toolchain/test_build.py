@@ -200,7 +200,7 @@ def test_two_builds_at_once_are_one_build(machine: Machine) -> None:
         first = pool.submit(build.ensure, machine.around(), CONTROLPLANE)
         pid_in(machine.root / "pid")
         second = pool.submit(build.ensure, machine.around(), CONTROLPLANE)
-        waiting = "controlplane: another build of it runs, waiting for that"
+        waiting = "controlplane: another process is making it, waiting for that"
         until(lambda: waiting in machine.lines, "the second build waits")
         (machine.root / "gate").write_text("go\n")
 

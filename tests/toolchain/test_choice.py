@@ -112,6 +112,29 @@ def test_a_download_that_works_is_not_repeated(machine: Machine) -> None:
     assert (machine.root / "fetches").read_text() == "\n"
 
 
+def test_a_plugin_that_is_half_there_is_not_used(machine: Machine) -> None:
+    machine.official()
+    directory = machine.plugin().parent
+    directory.with_name(f"{directory.name}.partial").touch()
+    machine.environ["PIC_TOOLCHAIN"] = "path"
+
+    with pytest.raises(ToolchainError, match=r"no kubernetes plugin 4\.25\.0"):
+        resolve_engine(machine.around())
+
+
+def test_a_download_without_its_plugin_is_not_used(machine: Machine) -> None:
+    machine.program("fetched", "echo no release >&2; exit 1", "there")
+    machine.program("python", f'mkdir -p "$2/bin"; cp {machine.root}/there/fetched "$2/bin/pulumi"')
+    machine.environ["PIC_TOOLCHAIN"] = "download"
+
+    for _ in range(2):
+        with pytest.raises(ToolchainError) as refused:
+            resolve_engine(machine.around())
+        assert str(refused.value) == (
+            "pulumi: PIC_TOOLCHAIN=download, but the download of kubernetes plugin failed: no release"
+        )
+
+
 def test_a_download_that_fails_gives_its_reason_and_the_modules_follow(machine: Machine) -> None:
     machine.program("python", "echo no network >&2; exit 1")
     machine.go()

@@ -21,7 +21,9 @@ def problem(text: str) -> tuple[int, str]:
 
 def doubt(text: str) -> tuple[int, str] | None:
     (document,) = documents(text)
-    return document.problem and (document.problem.line, str(document.problem))
+    if document.problem is None:
+        return None
+    return document.problem.line, str(document.problem)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +147,11 @@ def test_what_is_odd_leaves_a_doubt_and_the_text_is_read_on(
         ("a: 1\nb: \x01\n", 2, "it holds a character that YAML does not allow"),
         ("a: é\nb: \x00\n", 2, "it holds a character that YAML does not allow"),
         ('{"a": "\\ud800"}', 1, "found invalid Unicode character escape code"),
+        (
+            '{"\\ud83d\\ude00": 1,\n"b": "\\udc00"}',
+            1,
+            "found invalid Unicode character escape code",
+        ),
         ('{"a": 1,\n"b" "c"}', 2, "did not find expected ',' or '}'"),
     ],
 )
@@ -152,9 +159,15 @@ def test_a_mistake_has_its_line(text: str, line: int, says: str) -> None:
     assert problem(text) == (line, says)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, '{"a":' * 9999])
+@pytest.mark.parametrize("text", ["- " * 100_000, "{a: " * 100_000, '{"a":' * 9999, "[" * 900])
 def test_deep_nesting_ends_in_an_error(text: str) -> None:
     assert problem(text) == (1, f"it is nested more than {DEEPEST} levels deep")
+
+
+def test_nesting_that_the_parser_itself_refuses_ends_in_an_error() -> None:
+    line, says = problem("[" * 100_000)
+
+    assert (line, "nest" in says) == (1, True)
 
 
 def test_an_alias_bomb_ends_in_an_error() -> None:
@@ -179,8 +192,14 @@ def test_yaml_in_braces_is_read_as_yaml() -> None:
     assert values("{a: b}\n---\n{\"c\": NaN, 'd': 1}\n") == [{"a": "b"}, {"c": "NaN", "d": 1}]
 
 
+def test_what_only_looks_like_json_is_read_as_yaml() -> None:
+    assert value('{"a": NaN, "b": 1}') == {"a": "NaN", "b": 1}
+
+
 def test_documents_and_items_know_where_they_begin() -> None:
-    (first, second) = documents("# one\na: 1\n---\n\nitems:\n  - b: 1\n    c: {}\n  - {d: 1}\n")
+    (first, second) = documents(
+        "# one\na: 1\n---\n\nitems:\n  - kind: b\n    c: {}\n  - {metadata: 1}\n  - {}\n"
+    )
 
     assert (first.line, second.line) == (2, 5)
     assert sorted(second.lines.values()) == [6, 8]

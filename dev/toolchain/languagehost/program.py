@@ -61,14 +61,22 @@ def _run(program: str) -> None:
 
 def _described(error: Exception, directory: str) -> str:
     """Format an exception from the first line of the program on, without what started it."""
-    own = _first_inside(error.__traceback__, directory) or error.__traceback__
+    own = _first_of_program(error.__traceback__, directory)
+    if own is None and not isinstance(error, SyntaxError):  # which names the place by itself
+        own = error.__traceback__
     return "".join(traceback.format_exception(type(error), error, own)).rstrip()
 
 
-def _first_inside(frame: TracebackType | None, directory: str) -> TracebackType | None:
-    while frame and not frame.tb_frame.f_code.co_filename.startswith(directory + os.sep):
+def _first_of_program(frame: TracebackType | None, directory: str) -> TracebackType | None:
+    while frame and not _is_of_program(frame.tb_frame.f_code.co_filename, directory):
         frame = frame.tb_next
     return frame
+
+
+def _is_of_program(file: str, directory: str) -> bool:
+    # The virtual environment, and this file, may lie inside the program's directory.
+    inside = file.startswith(directory + os.sep)
+    return inside and "site-packages" not in file and file != __file__
 
 
 if __name__ == "__main__":
