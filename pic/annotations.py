@@ -122,7 +122,7 @@ class _Reader:
             enabled=enabled,
             tunnel=self.value("tunnel-name", str.strip, "the name of a tunnel"),
             domain=self.value("domain-name", hosts.public, "a domain"),
-            subdomain=self.value("subdomain", hosts.normalise, "one or more labels"),
+            subdomain=self.value("subdomain", _labels, "one or more labels"),
             sso=self.protection("sso", "login is asked for"),
             block_access=self.protection("block-access", "access is blocked for everybody"),
             path_regex=self.flag("path-regex"),
@@ -179,6 +179,11 @@ class _Reader:
         if not read:
             self.unreadable(name, allowed)
         return read or None
+
+
+def _labels(value: str) -> str:
+    """Normalise what stands before a domain; alone it need be no host name, as v1.2 is none."""
+    return hosts.normalise(f"{value}.example").removesuffix(".example")
 
 
 def _scheme(value: str) -> str:

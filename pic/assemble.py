@@ -26,6 +26,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 _CLUSTER_SCOPED = frozenset({INGRESS_CLASS})
 
+# Of an object's metadata, what only the cluster says.
+_IDENTITY = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -66,15 +69,17 @@ def overlay(seen: Seen, files: Seen) -> Seen:
 
 
 def _laid(new: Raw, there: Raw | None) -> Raw:
-    if there is None:
-        return new
     try:
-        known = mapping(there.get("metadata"), "metadata")
-        kept = {key: known[key] for key in ("uid", "creationTimestamp") if key in known}
-        metadata = {**mapping(new.get("metadata"), "metadata"), **kept}
+        written = mapping(new.get("metadata"), "metadata")
     except MalformedError:
         return new
-    return {**new, "metadata": metadata, "status": there.get("status")}
+    wanted = {key: value for key, value in written.items() if key not in _IDENTITY}
+    if there is None:
+        return {**new, "metadata": wanted}
+    # What was found by its name has metadata that is a map.
+    known = mapping(there.get("metadata"), "metadata")
+    kept = {key: value for key, value in known.items() if key in _IDENTITY}
+    return {**new, "metadata": {**wanted, **kept}, "status": there.get("status")}
 
 
 def _key(kind: str, raw: Raw) -> tuple[str, str]:
@@ -116,14 +121,23 @@ class _Assembly:
             try:
                 found.append(reader(raw))
             except MalformedError as error:
-                self.unreadable.append(Unreadable(kind, *_shown_key(raw), str(error)))
+                self.unreadable.append(_unreadable(kind, raw, str(error)))
         return tuple(found)
 
 
-def _shown_key(raw: Raw) -> tuple[str, str]:
-    metadata = raw.get("metadata")
-    found = metadata if isinstance(metadata, Mapping) else {}
-    return text(found.get("namespace")) or "default", text(found.get("name"))
+def _unreadable(kind: str, raw: Raw, problem: str) -> Unreadable:
+    found = raw.get("metadata")
+    metadata = found if isinstance(found, Mapping) else {}
+    scope = "" if kind in _CLUSTER_SCOPED else text(metadata.get("namespace")) or "default"
+    name = text(metadata.get("name"))
+    return Unreadable(
+        kind,
+        scope,
+        name,
+        problem,
+        uid=text(metadata.get("uid")) or names.derived_uid(kind, scope, name),
+        created=objects.timestamp(metadata.get("creationTimestamp")),
+    )
 
 
 def _group(raw: Raw) -> str:

@@ -125,7 +125,7 @@ def _pod_port(service: Service, port: ServicePort) -> int:
             f"headless Service {service.name} names its targetPort {port.target!r};"
             " only a number can be resolved",
         )
-    return port.port if port.target is None else port.target
+    return port.target or port.port
 
 
 def _scheme_of(service: Service, port: ServicePort) -> str | None:

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pic import wire
 from pic.inventory import Inventory, Ownership, Whose
-from pic.model import LiveResource, Plan, Resource, Snapshot
+from pic.model import LiveResource, Plan, Resource, Snapshot, Spec
 
 DIGEST_LENGTH = 12
 
@@ -90,7 +90,14 @@ class Changes:
         return bool(self.created or self.updated or self.removed or self.moved)
 
 
-def between(snapshot: Snapshot, plan: Plan, stack: str, ownership: Ownership) -> Changes:
+def between(
+    snapshot: Snapshot,
+    plan: Plan,
+    stack: str,
+    ownership: Ownership,
+    *,
+    owner_references: bool = True,
+) -> Changes:
     """Compare what is live and ours with the plan.
 
     Args:
@@ -98,7 +105,10 @@ def between(snapshot: Snapshot, plan: Plan, stack: str, ownership: Ownership) ->
         plan: What should exist.
         stack: The value of the stack label.
         ownership: How live objects of ours are told from others.
+        owner_references: Objects are declared with them.
     """
+    if not owner_references:
+        plan = replace(plan, resources=tuple(replace(each, owners=()) for each in plan.resources))
     return _Comparison(snapshot, plan, Inventory(snapshot.live, ownership)).changes(
         stack, snapshot.cluster_id
     )
@@ -182,7 +192,7 @@ class _Comparison:
 
 def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]:
     """Yield the fields that pic plans and that differ live; fields of others are not looked at."""
-    for path, (new, old) in _pairs(wire.spec(resource.spec), wire.spec(live.spec), "spec"):
+    for path, (new, old) in _pairs(_view(resource.spec), _view(live.spec), "spec"):
         yield FieldChange(path, old, new)
     for label, value in sorted(resource.labels.items()):
         if live.labels.get(label) != value:
@@ -190,6 +200,14 @@ def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]
     wanted, there = _owner_view(resource), _owner_view(live)
     if wanted != there:
         yield FieldChange("metadata.ownerReferences", there, wanted)
+
+
+def _view(spec: Spec) -> wire.Json:
+    """Return a spec to compare: a target without a path is for the whole host, which is planned."""
+    view = wire.spec(spec)
+    if "targets" in view:
+        view["targets"] = [{"path": None, **wire.target(each)} for each in spec.targets]
+    return view
 
 
 def _owner_view(owned: Resource | LiveResource) -> list[str]:

@@ -1,17 +1,18 @@
 """Which Ingress asks for which public host, and who gets a contested one. No I/O."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
-from pic import annotations, hosts
-from pic.annotations import Switch, Wishes
+from pic import annotations, hosts, names
+from pic.annotations import Wishes
 from pic.config import Settings
 from pic.inventory import Inventory
-from pic.model import Ingress, IngressPath, LiveResource, Organization, Unreadable
+from pic.model import Ingress, IngressPath, LiveResource, Organization, Rule, Unreadable
 from pic.notices import Reason
-from pic.select import Managed, Notices
+from pic.select import Managed, Notices, is_solver_path
 from pic.tunnels import Route, TunnelError, Tunnels
 
 
@@ -35,6 +36,14 @@ class Claim:
     tunnel: Route | TunnelError | None = None
     paths: tuple[IngressPath, ...] = ()
     blocked: Reason | None = None
+
+
+class Doubt(NamedTuple):
+    """Why a public host cannot be told now; the parts of a notice."""
+
+    reason: Reason
+    message: str
+    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +77,14 @@ class Claims:
 
     def of(self, managed: Managed) -> Iterator[Claim]:
         """Yield the claims of an Ingress that its namespace may make."""
-        return (claim for claim in self._of(managed) if self._allowed(claim))
+        return filter(self._allowed, self._of(managed))
 
     def of_unreadable(self, unreadable: Unreadable) -> Iterator[Claim]:
         """Yield claims on whatever an Ingress of wrong shape has already."""
         if unreadable.kind != "Ingress":
             return iter(())
-        ingress = Ingress(unreadable.namespace, unreadable.name, uid="")
-        return self._kept(ingress, Wishes(), Reason.INVALID_OBJECT)
+        ingress = Ingress(unreadable.namespace, unreadable.name, unreadable.uid, unreadable.created)
+        return filter(self._allowed, self._kept(ingress, Wishes(), Reason.INVALID_OBJECT))
 
     def _of(self, managed: Managed) -> Iterator[Claim]:
         found = self._paths_by_host(managed.ingress)
@@ -95,9 +104,7 @@ class Claims:
 
     def _kept(self, ingress: Ingress, wishes: Wishes, blocked: Reason) -> Iterator[Claim]:
         for live in self._inventory.owned_by(ingress.key):
-            owner = next(each for each in live.owners if each.name == ingress.name)
-            known = ingress if ingress.uid else Ingress(ingress.namespace, ingress.name, owner.uid)
-            yield Claim(live.host, known, wishes, blocked=blocked)
+            yield Claim(live.host, ingress, wishes, blocked=blocked)
 
     def _paths_by_host(self, ingress: Ingress) -> dict[str, list[IngressPath]]:
         found: dict[str, list[IngressPath]] = defaultdict(list)
@@ -108,13 +115,28 @@ class Claims:
                 )
                 continue
             try:
-                found[hosts.public(rule.host)] += rule.paths
+                host = hosts.public(rule.host)
             except hosts.UnusableHostError as error:
                 shown = rule.host[:253]
                 self._notices.add(Reason.INVALID_HOST, ingress, f"{shown}: {error}", shown)
+                continue
+            paths = self._without_solvers(ingress, host, rule)
+            # A rule that holds nothing but a challenge is no claim on its host.
+            if paths or not rule.paths:
+                found[host] += paths
         if not ingress.rules:
             self._no_rules(ingress)
         return found
+
+    def _without_solvers(self, ingress: Ingress, host: str, rule: Rule) -> list[IngressPath]:
+        for path in filter(is_solver_path, rule.paths):
+            self._notices.add(
+                Reason.SOLVER_IGNORED,
+                ingress,
+                f"the path {path.path} of a cert-manager solver is left out",
+                host,
+            )
+        return [path for path in rule.paths if not is_solver_path(path)]
 
     def _no_rules(self, ingress: Ingress) -> None:
         if ingress.default_backend is None:
@@ -136,10 +158,13 @@ class Claims:
         except hosts.UnusableHostError as error:
             self._notices.add(Reason.INVALID_HOST, ingress, f"{host}: {error}", host)
             return
-        if unverified and public != host and self._inventory.owned_by(ingress.key):
-            yield from self._kept(ingress, wishes, Reason.DOMAIN_NOT_VERIFIED)
+        doubt = _doubt(host, tunnel, unverified=unverified) if public != host else None
+        owned = {live.host for live in self._inventory.owned_by(ingress.key)}
+        if doubt and owned and public not in owned:
+            self._notices.add(doubt.reason, ingress, doubt.message, doubt.host)
+            yield from self._kept(ingress, wishes, doubt.reason)
             return
-        blocked = _blocked(wishes)
+        blocked = Reason.INVALID_ANNOTATION if wishes.holds else None
         yield Claim(public, ingress, wishes, domain, subdomain, unverified, tunnel, paths, blocked)
 
     def _allowed(self, claim: Claim) -> bool:
@@ -159,9 +184,18 @@ class Claims:
         return False
 
 
-def _blocked(wishes: Wishes) -> Reason | None:
-    unclear = wishes.holds or wishes.enabled is Switch.UNREADABLE
-    return Reason.INVALID_ANNOTATION if unclear else None
+def _doubt(host: str, tunnel: Route | TunnelError, *, unverified: bool) -> Doubt | None:
+    """Return why the base domain may be another one when all is well, or None."""
+    if isinstance(tunnel, TunnelError):
+        return Doubt(tunnel.reason, str(tunnel))
+    if unverified:
+        return Doubt(
+            Reason.DOMAIN_NOT_VERIFIED,
+            f"no verified domain of the tunnel's organisation covers {host}: the hosts of the"
+            " Ingress stay as they are",
+            host,
+        )
+    return None
 
 
 def _split(
@@ -182,25 +216,42 @@ def settle(claims: Iterable[Claim], inventory: Inventory, notices: Notices) -> I
     by_host: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
         by_host[claim.host].append(claim)
+    made_for = {_wanted_key(claim): host for host, found in by_host.items() for claim in found}
     for host in sorted(by_host):
         found = sorted(by_host[host], key=lambda claim: claim.ingress.age)
-        yield _decide(host, found, inventory, notices)
+        incumbents = {
+            live.namespace: live
+            for live in reversed(_candidates(host, found, inventory))
+            # An object made for another claimed host shows this one by a change made by hand.
+            if made_for.get(live.key, host) == host
+        }
+        yield _decide(host, found, incumbents, notices)
 
 
-def _decide(host: str, claims: Sequence[Claim], inventory: Inventory, notices: Notices) -> Contest:
-    namespaces = {claim.ingress.namespace for claim in claims}
-    incumbents = [live for live in inventory.ours_for(host) if live.namespace in namespaces]
-    namespace = incumbents[0].namespace if incumbents else claims[0].ingress.namespace
-    winners = tuple(claim for claim in claims if claim.ingress.namespace == namespace)
-    why = "has it already" if incumbents else "is older"
+def _wanted_key(claim: Claim) -> tuple[str, str]:
+    ingress = claim.ingress
+    return ingress.namespace, names.object_name(ingress.namespace, ingress.name, claim.host)
+
+
+def _candidates(host: str, claims: Sequence[Claim], inventory: Inventory) -> list[LiveResource]:
+    adoptable = inventory.adoptable(host, (claim.ingress for claim in claims))
+    return [*inventory.ours_for(host), *adoptable]
+
+
+def _decide(
+    host: str, claims: Sequence[Claim], incumbents: Mapping[str, LiveResource], notices: Notices
+) -> Contest:
+    """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all."""
+    ranked = sorted(claims, key=lambda claim: claim.ingress.namespace not in incumbents)
+    winner = ranked[0].ingress
+    why = "has it already" if winner.namespace in incumbents else "is older"
     for claim in claims:
-        if claim.ingress.namespace != namespace:
-            winner = winners[0].ingress
+        if claim.ingress.namespace != winner.namespace:
             notices.add(
                 Reason.HOST_CONFLICT,
                 claim.ingress,
                 f"{host} goes to Ingress {winner.namespace}/{winner.name}, which {why}",
                 host,
             )
-    live = incumbents[0] if incumbents else inventory.predecessor_of(host, winners[0].ingress)
-    return Contest(host, winners, live)
+    winners = tuple(claim for claim in claims if claim.ingress.namespace == winner.namespace)
+    return Contest(host, winners, incumbents.get(winner.namespace))

@@ -63,6 +63,10 @@ def _init_parser(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="write the stack file, and check the cluster",
         description="Writes stacks/Pulumi.<stack>.yaml with the cluster's id and the namespace of"
         " the tunnels, and says which CRDs and permissions are missing.",
+        epilog="examples:\n"
+        "  pic init --stack prod\n"
+        "  pic init --stack prod --tunnel-namespace pangolin --config context=prod-cluster",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument(
         "--tunnel-namespace",
@@ -90,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         result: int = options.run(options, os.environ)
+        sys.stdout.flush()
     except PicError as error:
         print(f"pic: {error}", file=sys.stderr)
         return error.exit_code

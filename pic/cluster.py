@@ -1,14 +1,18 @@
 """The one door to the Kubernetes API: whole listings or an error, never half a cluster."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlencode
 
 import urllib3
+import yaml
 from kubernetes import client, config
+from kubernetes.config import incluster_config
 
 from pic import assemble, live
 from pic.assemble import Seen
@@ -20,7 +24,6 @@ from pic.permissions import tunnel_places
 
 PAGE = 500
 RESTARTS = 3
-CONNECT_SECONDS, READ_SECONDS = 5.0, 60.0
 READERS = 4
 
 NETWORKING = "/apis/networking.k8s.io/v1"
@@ -30,6 +33,15 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD = f"{CRDS}/pangolinresources.tunnel.pangolin.io"
 IDENTITY = f"{CORE}/namespaces/kube-system"
 INSTALL_HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
+
+# What makes do with less than a refused listing.
+INSTEAD: Mapping[str, str] = {
+    "ingresses": "narrow pic:namespaces",
+    "services": "narrow pic:namespaces",
+    "ingressclasses": "take the empty class out of pic:ingressClasses",
+    "pangolintunnels": "set pic:tunnelNamespace",
+    "pangolinorganizations": "set pic:tunnelNamespace",
+}
 
 
 class StatusError(Exception):
@@ -56,12 +68,25 @@ class Transport(Protocol):
         """
 
     def request(self, method: str, path: str, body: object) -> object:
-        """Send a body to a path and return the decoded JSON of the answer.
+        """Send a body to a path and return the decoded JSON of the answer, or raise as `get`."""
 
-        Raises:
-            StatusError: The API server said no.
-            ClusterError: There was no answer, or not a whole one.
-        """
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds an API server may take.
+
+    Attributes:
+        retry_after: The longest wait that it may ask for.
+        backoff: The wait before a second retry; each further one doubles it.
+    """
+
+    connect: float = 5.0
+    read: float = 60.0
+    retry_after: int = 10
+    backoff: float = 0.4
+
+
+PATIENCE = Patience()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +95,7 @@ class ApiTransport:
 
     api: client.ApiClient
     server: str
+    patience: Patience
 
     def get(self, path: str) -> object:
         """Return the decoded JSON of a path."""
@@ -84,11 +110,12 @@ class ApiTransport:
                 f"{self.server}{path}",
                 body=None if body is None else json.dumps(body).encode(),
                 headers={"Accept": "application/json", **_content(method), **self._credentials()},
-                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS),
+                timeout=urllib3.Timeout(connect=self.patience.connect, read=self.patience.read),
             )
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            cause = getattr(error, "reason", None) or error
             raise ClusterError(
-                f"no answer from {self.server}: {_cause(error)}. Check the network, KUBECONFIG and"
+                f"no answer from {self.server}: {cause}. Check the network, KUBECONFIG and"
                 " pic:context"
             ) from error
         return _decoded(answer.status, answer.data, f"{self.server}{path}")
@@ -117,7 +144,9 @@ def _decoded(status: int, data: bytes, where: str) -> object:
     return found
 
 
-def connect(settings: Settings, environment: Mapping[str, str]) -> ApiTransport:
+def connect(
+    settings: Settings, environment: Mapping[str, str], patience: Patience = PATIENCE
+) -> ApiTransport:
     """Connect as kubectl would: pic:kubeconfig, KUBECONFIG or in the cluster; then pic:context.
 
     Raises:
@@ -125,40 +154,54 @@ def connect(settings: Settings, environment: Mapping[str, str]) -> ApiTransport:
     """
     try:
         configuration = _configuration(settings, environment)
-    except (config.ConfigException, OSError, ValueError, KeyError, TypeError) as error:
+    except _NO_WAY as error:
         raise ClusterError(
             f"no way to the cluster: {error}. Set KUBECONFIG, or pic:context to one of its contexts"
         ) from error
     configuration.retries = urllib3.Retry(
         total=3,
-        backoff_factor=0.2,
+        backoff_factor=patience.backoff / 2,
+        retry_after_max=patience.retry_after,
         status_forcelist=(429, 500, 502, 503, 504),
         allowed_methods={"GET"},
         raise_on_status=False,
     )
-    return ApiTransport(client.ApiClient(configuration), configuration.host)
+    return ApiTransport(client.ApiClient(configuration), configuration.host, patience)
+
+
+# What the client makes of a kubeconfig that is missing, incomplete or of the wrong shape.
+_MISFITS = (ValueError, KeyError, TypeError, AttributeError)
+_NO_WAY = (config.ConfigException, yaml.YAMLError, OSError, *_MISFITS)
 
 
 def _configuration(settings: Settings, environment: Mapping[str, str]) -> client.Configuration:
     configuration = client.Configuration()
     path = settings.kubeconfig or environment.get("KUBECONFIG")
     if not path and not settings.context and environment.get("KUBERNETES_SERVICE_HOST"):
-        config.load_incluster_config(  # type: ignore[no-untyped-call]
-            client_configuration=configuration
-        )
+        incluster_config.InClusterConfigLoader(  # type: ignore[no-untyped-call]
+            incluster_config.SERVICE_TOKEN_FILENAME,
+            incluster_config.SERVICE_CERT_FILENAME,
+            environ=environment,
+        ).load_and_set(configuration)
         return configuration
     config.load_kube_config(  # type: ignore[no-untyped-call]
         config_file=path or None,
-        context=settings.context or None,
+        context=settings.context or _current_context(path or ""),
         client_configuration=configuration,
         persist_config=False,
     )
     return configuration
 
 
-def _cause(error: BaseException) -> str:
-    inner = getattr(error, "reason", None) or error
-    return str(inner)
+def _current_context(paths: str) -> str | None:
+    """Return the context of the first file that names one, as kubectl and the engine do.
+
+    The client takes the last one, which may be another cluster.
+    """
+    files = [Path(each).expanduser() for each in paths.split(os.pathsep) if each]
+    found = [yaml.safe_load(each.read_text(encoding="utf-8")) for each in files if each.exists()]
+    named = (each["current-context"] for each in found if each and each.get("current-context"))
+    return next(named, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +263,14 @@ def read(transport: Transport, settings: Settings) -> Seen:
         identity = pool.submit(cluster_id, transport, settings)
         schema = pool.submit(resource_schema, transport, settings)
         lists = [pool.submit(listing, transport, each) for each in wanted]
-        known, shape = identity.result(), schema.result()
-        objects: dict[str, list[Raw]] = {}
-        for each, found in zip(wanted, lists, strict=True):
-            objects.setdefault(each.kind, []).extend(found.result())
+        try:
+            known, shape = identity.result(), schema.result()
+            objects: dict[str, list[Raw]] = {}
+            for each, found in zip(wanted, lists, strict=True):
+                objects.setdefault(each.kind, []).extend(found.result())
+        finally:
+            # After an error nothing is worth waiting for.
+            pool.shutdown(wait=False, cancel_futures=True)
     return Seen(objects, known, shape)
 
 
@@ -236,12 +283,21 @@ def cluster_id(transport: Transport, settings: Settings) -> str:
         ClusterError: It could not be read, and nothing stands in.
     """
     try:
-        found = mapping(transport.get(IDENTITY), "namespace")
+        return _uid(transport.get(IDENTITY))
     except StatusError as error:
         if error.status == 403 and settings.cluster_id:
             return settings.cluster_id
-        raise _refused("namespace kube-system", "get", error) from error
-    return text(mapping(found.get("metadata"), "metadata").get("uid"))
+        raise _refused("namespace kube-system", "get", error, "set pic:clusterId") from error
+    except MalformedError as error:
+        raise ClusterError(f"namespace kube-system cannot be understood: {error}") from error
+
+
+def _uid(answer: object) -> str:
+    metadata = mapping(mapping(answer, "it").get("metadata"), "metadata")
+    found = text(metadata.get("uid"))
+    if not found:
+        raise MalformedError("it has no uid")
+    return found
 
 
 def resource_schema(transport: Transport, settings: Settings) -> Schema:
@@ -261,7 +317,8 @@ def resource_schema(transport: Transport, settings: Settings) -> Schema:
             raise ClusterError(
                 f"the cluster has no CRD for PangolinResource: {INSTALL_HINT}"
             ) from error
-        raise _refused("the CRD of PangolinResource", "get", error) from error
+        remedy = "set pic:resourceSchema"
+        raise _refused("the CRD of PangolinResource", "get", error, remedy) from error
     except MalformedError as error:
         raise ClusterError(f"the CRD of PangolinResource cannot be understood: {error}") from error
 
@@ -290,7 +347,8 @@ def listing(transport: Transport, wanted: Read) -> list[Raw]:
             return [item for page in _pages(transport, wanted) for item in page]
         except StatusError as error:
             if error.status != 410:
-                raise _refused(str(wanted), "list", error) from error
+                instead = INSTEAD.get(wanted.plural, "")
+                raise _refused(str(wanted), "list", error, instead) from error
     raise ClusterError(
         f"listing {wanted} expired {RESTARTS} times before its end: the API server is under load;"
         " run again later"
@@ -309,22 +367,23 @@ def _pages(transport: Transport, wanted: Read) -> Iterator[Sequence[Raw]]:
 
 
 def _page(answer: object, wanted: Read) -> tuple[Sequence[Raw], str]:
-    raw = answer if isinstance(answer, dict) else {}
-    items = raw.get("items")
-    if raw.get("kind") != f"{wanted.kind}List" or not isinstance(items, list):
-        raise ClusterError(
-            f"listing {wanted} gave a {text(raw.get('kind')) or 'strange answer'}, not a list"
-        )
-    metadata = mapping(raw.get("metadata"), "metadata")
-    return items, text(metadata.get("continue"))
+    expected = f"{wanted.kind}List"
+    match answer:
+        case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (
+            kind == expected and all(isinstance(item, dict) for item in items)
+        ):
+            return items, text(metadata.get("continue"))
+    kind = text(answer.get("kind")) if isinstance(answer, dict) else "no object"
+    raise ClusterError(f"listing {wanted} gave {kind or 'no kind'}, not a whole {expected}")
 
 
-def _refused(what: str, verb: str, error: StatusError) -> ClusterError:
+def _refused(what: str, verb: str, error: StatusError, instead: str) -> ClusterError:
     match error.status:
         case 401:
             remedy = "the credentials are not accepted: renew them"
         case 403:
-            remedy = f"grant the verb {verb} to who runs pic, or narrow pic:namespaces"
+            remedy = f"grant the verb {verb} to who runs pic"
+            remedy += f", or {instead}" if instead else ""
         case 404:
             remedy = INSTALL_HINT
         case _:

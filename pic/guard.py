@@ -114,10 +114,8 @@ def _limits(changes: Changes, settings: Settings) -> Iterator[Refusal]:
             f" one run (pic:maxRemovals {settings.max_removals}, pic:maxRemovalRatio"
             f" {settings.max_removal_ratio:g}): {hosts}."
         )
-    weak, most = (
-        len({each.host for each in changes.weakened}),
-        weakening_limit(changes.known, settings),
-    )
+    weak = len({each.host for each in changes.weakened})
+    most = weakening_limit(changes.known, settings)
     if weak > most:
         names = _hosts([f"{each.host} ({each.field})" for each in changes.weakened])
         yield Refusal(

@@ -39,7 +39,8 @@ class Hooks:
     registered before anything can fail.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float = DEADLINE_SECONDS) -> None:
+        self._deadline = deadline
         self._surroundings: Surroundings | None = None
         # Threads of our own: those of the event loop are all busy with registrations, and each of
         # these waits for its hook.
@@ -93,7 +94,7 @@ class Hooks:
 
     async def _work(self, job: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
-        await asyncio.wait_for(loop.run_in_executor(self._workers, job), DEADLINE_SECONDS)
+        await asyncio.wait_for(loop.run_in_executor(self._workers, job), self._deadline)
 
 
 def _check(surroundings: Surroundings, namespace: str, name: str) -> None:

@@ -23,9 +23,11 @@ def normalise(text: str) -> str:
     Raises:
         UnusableHostError: It is no host name.
     """
-    host = text.lower().removesuffix(".")
+    # What is not ASCII is lower-cased by UTS 46, which knows more letters than Python's lower().
+    host = text.lower() if text.isascii() else text
     if not host.isascii() or "xn--" in host:
         host = _to_ascii(host)
+    host = host.removesuffix(".")
     if problem := _problem(host):
         raise UnusableHostError(problem)
     return host

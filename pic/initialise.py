@@ -9,7 +9,7 @@ from pic.assemble import TUNNEL
 from pic.cluster import Transport
 from pic.config import Settings, parse
 from pic.errors import ClusterError, SettingsError
-from pic.objects import identity, mapping
+from pic.objects import identity, mapping, sequence
 from pic.permissions import PANGOLIN, Permission, needed
 from pic.stackfile import StackFile
 
@@ -35,16 +35,27 @@ def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str])
     file = StackFile(Path.cwd(), stack)
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **given}, environment)
-    transport = cluster.connect(settings, environment)
+    return bind(file, given, settings, cluster.connect(settings, environment))
+
+
+def bind(
+    file: StackFile, given: Mapping[str, object], settings: Settings, transport: Transport
+) -> Result:
+    """Write the stack file for the cluster of a connection, and check that cluster.
+
+    Raises:
+        SettingsError: The stack belongs to another cluster, or the file cannot be written.
+        ClusterError: The cluster does not answer.
+    """
     known = cluster.cluster_id(transport, settings)
     if settings.cluster_id not in ("", known):
         raise SettingsError(
             [
-                f"stack {stack} belongs to cluster {settings.cluster_id}, and this is {known}:"
-                " check pic:context and KUBECONFIG, or use another stack"
+                f"stack {file.stack} belongs to cluster {settings.cluster_id}, and this is"
+                f" {known}: check pic:context and KUBECONFIG, or use another stack"
             ]
         )
-    missing = [*_missing_crds(transport), *_missing_permissions(transport, settings)]
+    missing = [*_missing_kinds(transport), *_missing_permissions(transport, settings)]
     values: dict[str, object] = {**given, "clusterId": known}
     if place := _tunnel_namespace(transport, settings):
         values["tunnelNamespace"] = place
@@ -52,13 +63,23 @@ def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str])
     return _result(file, values, missing)
 
 
-def _missing_crds(transport: Transport) -> Iterator[str]:
+def _missing_kinds(transport: Transport) -> Iterator[str]:
+    served = _served(transport)
     for plural in CRDS:
-        try:
-            transport.get(f"{cluster.CRDS}/{plural}.{PANGOLIN}")
-        except cluster.StatusError as error:
-            problem = "is missing" if error.status == 404 else f"cannot be read: {error}"
-            yield f"CRD {plural}.{PANGOLIN} {problem}: {cluster.INSTALL_HINT}"
+        if plural not in served:
+            yield f"CRD {plural}.{PANGOLIN} is missing: {cluster.INSTALL_HINT}"
+
+
+def _served(transport: Transport) -> set[object]:
+    """Return the kinds that the API server has, which everybody may ask."""
+    try:
+        found = mapping(transport.get(cluster.PANGOLIN), "kinds")
+    except cluster.StatusError as error:
+        if error.status == 404:
+            return set()
+        raise ClusterError(f"kinds cannot be asked for: {error} (HTTP {error.status})") from error
+    listed = sequence(found.get("resources"), "kinds.resources")
+    return {mapping(each, "kinds.resources[]").get("name") for each in listed}
 
 
 def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
@@ -83,7 +104,9 @@ def _allowed(transport: Transport, permission: Permission) -> bool:
     try:
         answer = mapping(transport.request("POST", REVIEW, review), "review")
     except cluster.StatusError as error:
-        raise ClusterError(f"permissions cannot be asked for: {error}") from error
+        raise ClusterError(
+            f"permissions cannot be asked for: {error} (HTTP {error.status})"
+        ) from error
     return mapping(answer.get("status"), "status").get("allowed") is True
 
 

@@ -63,12 +63,18 @@ class Inventory:
         self.whose[live.key] = whose
         if whose in (Whose.OURS, Whose.STRIPPED):
             self._ours[live.host].append(live)
-            for owner in live.owners:
-                self._owned[owner.namespace, owner.name].append(live)
+            if live.host:
+                self._note_owners(live)
         elif whose is Whose.PREDECESSOR:
             self._predecessors[live.host].append(live)
         else:
             self._foreign[live.host].append(live)
+
+    def _note_owners(self, live: LiveResource) -> None:
+        # The label names the oldest owner where ownerReferences are left out.
+        found = {names.label_value(owner.name) for owner in live.owners}
+        for label in found | {live.labels.get(names.NAME_LABEL, "")}:
+            self._owned[live.namespace, label].append(live)
 
     @property
     def ours(self) -> tuple[LiveResource, ...]:
@@ -82,7 +88,8 @@ class Inventory:
 
     def owned_by(self, ingress: tuple[str, str]) -> list[LiveResource]:
         """Return our live objects that an Ingress, by namespace and name, owns."""
-        return self._owned.get(ingress, [])
+        namespace, name = ingress
+        return self._owned.get((namespace, names.label_value(name)), [])
 
     def foreign_for(self, host: str) -> LiveResource | None:
         """Return an object of somebody else for a host."""
@@ -92,16 +99,13 @@ class Inventory:
         """Return objects of the predecessor for a host."""
         return self._predecessors.get(host, [])
 
-    def predecessor_of(self, host: str, ingress: Ingress) -> LiveResource | None:
-        """Return the predecessor's object that may be adopted: same owner, same public host."""
+    def adoptable(self, host: str, claimants: Iterable[Ingress]) -> list[LiveResource]:
+        """Return the predecessor's objects that may be adopted: same owner, same public host."""
         if not self.adopt:
-            return None
-        return next(
-            (
-                live
-                for live in self.predecessors_for(host)
-                if live.namespace == ingress.namespace
-                and live.labels.get(names.UID_LABEL) == ingress.uid
-            ),
-            None,
-        )
+            return []
+        owners = {(each.namespace, each.uid) for each in claimants}
+        return [
+            live
+            for live in self.predecessors_for(host)
+            if (live.namespace, live.labels[names.UID_LABEL]) in owners
+        ]

@@ -111,15 +111,14 @@ def _is_ours(entry: object) -> bool:
 
 
 def _owned(entry: object) -> Iterator[str]:
-    """Yield the spec fields of a managedFields entry, dotted; whole lists are one field."""
+    """Yield the spec fields of a managedFields entry, two levels deep and dotted."""
     fields = mapping(mapping(entry, "entry").get("fieldsV1"), "fieldsV1")
     spec = mapping(fields.get("f:spec"), "fieldsV1.f:spec")
     for key in spec:
         name = key.removeprefix("f:")
         yield name
-        if name == "httpConfig":
-            inner = mapping(spec[key], "fieldsV1.f:spec.f:httpConfig")
-            yield from (f"{name}.{each.removeprefix('f:')}" for each in inner)
+        inner = mapping(spec[key], f"fieldsV1.f:spec.{key}")
+        yield from (f"{name}.{each.removeprefix('f:')}" for each in inner)
 
 
 def _optional(value: object) -> str | None:

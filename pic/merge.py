@@ -1,6 +1,6 @@
 """One public host and its claims become one PangolinResource, or stay as they are. No I/O."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pic import names, routes
@@ -44,6 +44,7 @@ class Merger:
 
     def resource(self, contest: Contest) -> Resource | None:
         """Return what should exist for a host, or None for nothing."""
+        unprotected = self._unprotected(contest)
         asking = [claim for claim in contest.claims if not _waits(claim)]
         if not asking or (contest.live and any(claim.blocked for claim in contest.claims)):
             return self._held(contest)
@@ -52,15 +53,11 @@ class Merger:
         tunnel = self._tunnel(head)
         found = self._routes(contest.host, asking)
         name = contest.live.name if contest.live else _name(head)
-        if tunnel is None or self._obstructed(contest, asking, name):
+        if tunnel is None or self._obstructed(contest, asking, name) or unprotected:
             return self._held(contest)
         if not found.targets or (contest.live and found.flaws & HOLDING):
-            goes = found.flaws and found.flaws <= GOING
-            return None if goes else self._held(contest)
-        spec = self._spec(head, asking, tunnel, found)
-        if contest.live and contest.live.spec.name:
-            spec = replace(spec, name=contest.live.spec.name)
-        return self._resource(contest, asking, spec, name)
+            return None if found.flaws <= GOING else self._held(contest)
+        return self._resource(contest, asking, self._spec(contest, head, tunnel, found), name)
 
     def _resource(
         self, contest: Contest, claims: Sequence[Claim], spec: Spec, name: str
@@ -73,7 +70,7 @@ class Merger:
             owners=_owners(claims),
             labels=names.labels(self.stack, head.namespace, head.name, head.uid),
             spec=spec,
-            adopts=contest.live is not None,
+            adopts=contest.live is not None or self._is_ours(head.namespace, name),
         )
 
     def _held(self, contest: Contest) -> Resource | None:
@@ -82,15 +79,22 @@ class Merger:
         if live is None:
             return None
         kept = kept_spec(live)
-        http = kept.http
-        if self.schema.protection:
-            sso = bool(live.spec.http.sso) or any(each.wishes.sso for each in contest.claims)
-            block = bool(live.spec.http.block_access) or any(
-                each.wishes.block_access for each in contest.claims
-            )
-            http = replace(http, sso=sso, block_access=block)
-        built = self._resource(contest, contest.claims, replace(kept, http=http), live.name)
-        return replace(built, held=True)
+        spec = replace(kept, http=self._protected(kept.http, contest))
+        return replace(self._resource(contest, contest.claims, spec, live.name), held=True)
+
+    def _is_ours(self, namespace: str, name: str) -> bool:
+        return self.inventory.whose.get((namespace, name)) in (Whose.OURS, Whose.STRIPPED)
+
+    def _protected(self, http: HttpConfig, contest: Contest) -> HttpConfig:
+        """Add the protection that any Ingress of the host asks for, also one that is unclear."""
+        if not self.schema.protection:
+            return replace(http, sso=None, block_access=None)
+        return replace(
+            http,
+            sso=bool(http.sso) or any(each.wishes.sso for each in contest.claims),
+            block_access=bool(http.block_access)
+            or any(each.wishes.block_access for each in contest.claims),
+        )
 
     def _obstructed(self, contest: Contest, asking: Sequence[Claim], name: str) -> bool:
         """Say whether the host cannot be declared now, and tell why."""
@@ -98,7 +102,6 @@ class Merger:
             self._claimed_elsewhere(contest, asking, name),
             self._unverified(contest, asking),
             self._apex(asking[0]),
-            self._unprotected(asking),
         )
         for reason, message in filter(None, problems):
             self.notices.add(reason, asking[0].ingress, message, contest.host)
@@ -146,13 +149,20 @@ class Merger:
             " operator whose CRD lets subdomain be absent"
         )
 
-    def _unprotected(self, asking: Sequence[Claim]) -> tuple[Reason, str] | None:
-        wanted = any(each.wishes.sso or each.wishes.block_access for each in asking)
-        if self.schema.protection or not wanted:
-            return None
-        return Reason.PROTECTION_UNSUPPORTED, (
-            "the installed CRD has no sso and blockAccess, so the host would be open to everybody"
-        )
+    def _unprotected(self, contest: Contest) -> bool:
+        """Say whether protection is asked for that the CRD cannot express, and tell who asks."""
+        if self.schema.protection:
+            return False
+        asking = [each for each in contest.claims if each.wishes.sso or each.wishes.block_access]
+        for claim in asking:
+            self.notices.add(
+                Reason.PROTECTION_UNSUPPORTED,
+                claim.ingress,
+                "the installed CRD has no sso and blockAccess, so the host would be open to"
+                " everybody",
+                contest.host,
+            )
+        return bool(asking)
 
     def _compare(self, host: str, asking: Sequence[Claim]) -> None:
         """Tell every Ingress of a host where they disagree."""
@@ -205,19 +215,14 @@ class Merger:
             found.add_default(claim, self.resolver, self.notices)
         return found
 
-    def _spec(self, head: Claim, asking: Sequence[Claim], tunnel: TunnelRef, found: Routes) -> Spec:
-        protection: Mapping[str, bool] = {}
-        if self.schema.protection:
-            protection = {
-                "sso": any(each.wishes.sso for each in asking),
-                "block_access": any(each.wishes.block_access for each in asking),
-            }
+    def _spec(self, contest: Contest, head: Claim, tunnel: TunnelRef, found: Routes) -> Spec:
+        known = contest.live.spec.name if contest.live else None
         return Spec(
             enabled=True,
-            name=head.host,
+            name=known or head.host,
             protocol="http",
             tunnel=tunnel,
-            http=HttpConfig(head.domain, head.subdomain, **protection),
+            http=self._protected(HttpConfig(head.domain, head.subdomain), contest),
             targets=self._targets(head, found),
             single=self.schema.single_target,
         )
@@ -273,31 +278,27 @@ def stripped_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Not
 def kept_spec(live: LiveResource) -> Spec:
     """Return what a held object declares: the fields that pic owns, without the CRD's defaults."""
     spec, owned = live.spec, live.owned
-    targets = tuple(_without_default(target) for target in spec.targets)
-    spec = replace(spec, targets=targets)
+    spec = replace(spec, targets=tuple(map(_without_default, spec.targets)))
     if not owned:
         return spec
-
-    def mine(value: object, field: str) -> bool:
-        return value is not None and field in owned
-
     http = spec.http
     return Spec(
-        enabled=spec.enabled if mine(spec.enabled, "enabled") else None,
-        name=spec.name if mine(spec.name, "name") else None,
-        protocol=spec.protocol if mine(spec.protocol, "protocol") else None,
-        tunnel=spec.tunnel if mine(spec.tunnel, "tunnelRef") else None,
-        http=HttpConfig(
-            domain_name=http.domain_name
-            if mine(http.domain_name, "httpConfig.domainName")
-            else None,
-            subdomain=http.subdomain if mine(http.subdomain, "httpConfig.subdomain") else None,
-            sso=http.sso,
-            block_access=http.block_access,
+        enabled=spec.enabled if "enabled" in owned else None,
+        name=spec.name if "name" in owned else None,
+        protocol=spec.protocol if "protocol" in owned else None,
+        tunnel=_kept_tunnel(spec.tunnel, owned) if "tunnelRef" in owned else None,
+        http=replace(
+            http,
+            domain_name=http.domain_name if "httpConfig.domainName" in owned else None,
+            subdomain=http.subdomain if "httpConfig.subdomain" in owned else None,
         ),
-        targets=targets if mine(targets, "targets") or mine(targets, "target") else (),
+        targets=spec.targets if owned & {"targets", "target"} else (),
         single=spec.single,
     )
+
+
+def _kept_tunnel(tunnel: TunnelRef | None, owned: frozenset[str]) -> TunnelRef | None:
+    return tunnel if "tunnelRef.namespace" in owned else tunnel and TunnelRef(tunnel.name)
 
 
 def _without_default(target: Target) -> Target:

@@ -94,6 +94,8 @@ class Unreadable:
     namespace: str
     name: str
     problem: str
+    uid: str = ""
+    created: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,14 @@ class Route:
 
     Attributes:
         length: Characters of the normalised path, which is what its priority comes from.
+        capped: It is so long that its priority would be higher than there are.
     """
 
     path: str | None = None
     match: str | None = None
     priority: int | None = None
     length: int = 1
+    capped: bool = False
 
     @property
     def is_root(self) -> bool:
@@ -78,8 +80,9 @@ def proxy_key(path: str) -> str:
 
 def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> Route:
     # 100 is what the proxy takes for "none given", so a path never has it.
-    priority = min(102 + 2 * len(normalised) + exact, HIGHEST_PRIORITY)
-    return Route(path, match, priority, len(normalised))
+    priority = 102 + 2 * len(normalised) + exact
+    capped = priority > HIGHEST_PRIORITY
+    return Route(path, match, min(priority, HIGHEST_PRIORITY), len(normalised), capped)
 
 
 def _expression(text: str) -> Route:

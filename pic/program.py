@@ -67,24 +67,33 @@ class _Run:
         snapshot = assemble.snapshot(cluster.read(transport, settings))
         planned = plan.build(snapshot, settings, self.label, ownership)
         _tell([*remarks, *planned.notices])
-        found = changes.between(snapshot, planned, self.label, ownership)
+        found = changes.between(
+            snapshot,
+            planned,
+            self.label,
+            ownership,
+            owner_references=settings.owner_references,
+        )
         _ask(found, settings)
         provider = pangolin.provider(snapshot.cluster_id, settings)
-        declared = pangolin.declare(planned.resources, provider, self.hooks.binding, settings)
-        pulumi.export("resources", declared)
-        pulumi.export("digest", digest(planned))
+        pangolin.declare(planned.resources, provider, self.hooks.binding, settings)
+        pulumi.export("resources", len(planned.resources))
+        pulumi.export("digest", digest(planned, settings))
 
 
-def digest(planned: Plan) -> str:
+def digest(planned: Plan, settings: Settings) -> str:
     """Return what names everything that is declared, and the version that declares it."""
-    declared = [wire.resource(each) for each in planned.resources]
-    text = json.dumps([_version(), declared], sort_keys=True)
+    declared = [
+        [wire.resource(each), [owner.uid for owner in each.owners]] for each in planned.resources
+    ]
+    text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _version() -> str:
+def installed_version(distribution: str = DISTRIBUTION) -> str:
+    """Return the version of pic, which a checkout with only the requirements does not have."""
     try:
-        return version(DISTRIBUTION)
+        return version(distribution)
     except PackageNotFoundError:
         return "uninstalled"
 

@@ -61,7 +61,9 @@ def _wishes(ingress: Ingress, settings: Settings, notices: Notices) -> Iterator[
 def _hosts(ingress: Ingress, notices: Notices) -> Iterator[str]:
     listed = ingress.annotations.get(f"{PREFIX}hosts")
     names = [rule.host for rule in ingress.rules] if listed is None else listed.split(",")
-    for name in filter(None, (each.strip() for each in names)):
+    for name in (each.strip() for each in names):
+        if name in ("", "_"):
+            continue
         try:
             yield hosts.normalise(name)
         except hosts.UnusableHostError as error:
@@ -77,7 +79,8 @@ def _addresses(ingress: Ingress, settings: Settings, notices: Notices) -> tuple[
         found = [ipaddress.ip_address(part.strip()) for part in text.split(",")]
     except ValueError:
         found = []
-    if [each.version for each in found] not in ([4], [4, 6]):
+    # A zone, as in fe80::1%eth0, means nothing to whoever asks for the record.
+    if [each.version for each in found] not in ([4], [4, 6]) or "%" in text:
         notices.add(
             Reason.INVALID_TARGET_IP,
             ingress,

@@ -9,7 +9,7 @@ from pic.claims import Claim
 from pic.model import Backend, Ingress, IngressPath, Target
 from pic.notices import Reason
 from pic.paths import Route
-from pic.select import Notices, is_solver_path
+from pic.select import Notices
 
 
 @dataclass(slots=True)
@@ -25,6 +25,7 @@ class Routes:
     targets: list[tuple[Target, Route, Ingress]] = field(default_factory=list)
     flaws: set[Reason] = field(default_factory=set)
     _seen: set[tuple[str | None, str | None]] = field(default_factory=set)
+    _defaulted: bool = False
 
     def add(self, claim: Claim, resolver: Resolver, notices: Notices) -> None:
         """Add every path of a claim; an equal path that came earlier wins."""
@@ -36,21 +37,23 @@ class Routes:
     def add_default(self, claim: Claim, resolver: Resolver, notices: Notices) -> None:
         """Add the default backend of a claim's Ingress, where nothing takes the root yet."""
         backend = claim.ingress.default_backend
-        if backend is not None and (None, None) not in self._seen:
+        if backend is None:
+            return
+        if (None, None) not in self._seen:
             self._seen.add((None, None))
+            self._defaulted = True
             self._resolve(backend, paths.ROOT, claim, resolver, notices)
+        elif self._defaulted:
+            notices.add(
+                Reason.DUPLICATE_PATH,
+                claim.ingress,
+                "the default backend of the older Ingress stands",
+                self.host,
+            )
 
     def _add_path(
         self, path: IngressPath, claim: Claim, resolver: Resolver, notices: Notices
     ) -> None:
-        if is_solver_path(path):
-            notices.add(
-                Reason.SOLVER_IGNORED,
-                claim.ingress,
-                f"the path {path.path} of a cert-manager solver is left out",
-                self.host,
-            )
-            return
         try:
             route = paths.translate(path.path, path.kind, regex=claim.wishes.path_regex)
         except paths.UnusablePathError as error:
@@ -105,18 +108,18 @@ def remark(routes: Routes, notices: Notices) -> None:
 
 
 def _tell_ties(routes: Routes, notices: Notices) -> None:
-    capped = [
-        (target, ingress)
-        for target, _, ingress in routes.targets
+    highest = [
+        (target, route.capped, ingress)
+        for target, route, ingress in routes.targets
         if target.priority == paths.HIGHEST_PRIORITY
     ]
-    if len(capped) < 2:
+    if len(highest) < 2 or not any(capped for _, capped, _ in highest):
         return
-    for target, ingress in capped:
+    for target, _, ingress in highest:
         notices.add(
             Reason.PATH_TOO_LONG,
             ingress,
-            f"{len(capped)} paths share the highest priority, so their order is open;"
+            f"{len(highest)} paths share the highest priority, so their order is open;"
             f" one is {str(target.path)[:60]}…",
             routes.host,
         )

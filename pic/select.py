@@ -64,14 +64,12 @@ def managed(
     """Yield the Ingresses that are ours to expose."""
     default = _default_class(classes, settings)
     for ingress in ingresses:
-        name = class_of(ingress) or default
-        if name is None or not _is_ours(name, settings):
+        name = _our_class(ingress, default, settings)
+        wishes = annotations.read(ingress.annotations) if name else annotations.NONE
+        if not name or wishes.enabled is Switch.OFF:
             continue
         if reason := ignored(ingress):
             notices.add(reason, ingress, _WHY_IGNORED[reason])
-            continue
-        wishes = annotations.read(ingress.annotations)
-        if wishes.enabled is Switch.OFF:
             continue
         for remark in wishes.remarks:
             notices.add(remark.reason, ingress, remark.message)
@@ -83,20 +81,28 @@ def class_of(ingress: Ingress) -> str:
     return ingress.class_name or ingress.annotations.get(annotations.LEGACY_CLASS) or ""
 
 
+def _our_class(ingress: Ingress, default: str, settings: Settings) -> str:
+    """Return the class by which an Ingress is ours, the empty text where it is not."""
+    name = class_of(ingress)
+    if not name:
+        return default
+    return name if _is_ours(name, settings) else ""
+
+
 def _is_ours(name: str, settings: Settings) -> bool:
     if name == f"{_OWN_CLASS}-":
         return False
     return any(fnmatchcase(name, pattern) for pattern in settings.ingress_classes if pattern)
 
 
-def _default_class(classes: tuple[IngressClass, ...] | None, settings: Settings) -> str | None:
+def _default_class(classes: tuple[IngressClass, ...] | None, settings: Settings) -> str:
     """Return the class of an Ingress without one, where pattern "" asks for those."""
     if "" not in settings.ingress_classes:
-        return None
+        return ""
     if classes is None:
         return _OWN_CLASS
     marked = sorted(each.name for each in classes if each.default and _is_ours(each.name, settings))
-    return marked[0] if marked else None
+    return marked[0] if marked else ""
 
 
 def _class_tunnel(name: str, settings: Settings) -> str:

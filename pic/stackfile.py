@@ -1,5 +1,6 @@
 """The stack file `stacks/Pulumi.<stack>.yaml`: read for its settings, written by `pic init`."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from pic.errors import SettingsError
 FOLDER = "stacks"
 PROJECT = "pic"
 _PREFIX = f"{PROJECT}:"
+_STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,12 @@ class StackFile:
 
     root: Path
     stack: str
+
+    def __post_init__(self) -> None:
+        if not _STACK_NAME.fullmatch(self.stack):
+            raise SettingsError(
+                [f"{self.stack!r} is no name of a stack: letters, digits, -, _ and . may be in it"]
+            )
 
     @property
     def path(self) -> Path:
@@ -52,20 +60,29 @@ class StackFile:
         """Write settings into the file, keeping what else is there.
 
         Raises:
-            SettingsError: The file there cannot be read.
+            SettingsError: The file there cannot be read, or not be written.
         """
         content = self._content() if self.path.exists() else {}
-        config = {**self._config(content), **{f"{_PREFIX}{key}": values[key] for key in values}}
-        self.path.parent.mkdir(exist_ok=True)
-        text = yaml.safe_dump({**content, "config": config}, sort_keys=False, allow_unicode=True)
-        self.path.write_text(text, encoding="utf-8")
+        there = self._config(content)
+        config = {**there, **{f"{_PREFIX}{key}": values[key] for key in values}}
+        if config != there:
+            # Only then, since comments do not survive it.
+            self._write({**content, "config": config})
+
+    def _write(self, content: Mapping[str, object]) -> None:
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        try:
+            self.path.parent.mkdir(exist_ok=True)
+            self.path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise SettingsError([f"{self.shown} cannot be written: {error.strerror}"]) from error
 
     def _content(self) -> dict[str, object]:
         try:
             found = yaml.safe_load(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise SettingsError([f"there is no {self.shown}: {self._known()}"]) from error
-        except (OSError, ValueError, yaml.YAMLError) as error:
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             problem = " ".join(str(error).split())
             raise SettingsError([f"{self.shown} cannot be read: {problem}"]) from error
         if not isinstance(found, dict | None):

@@ -65,8 +65,8 @@ class Tunnels:
         return self._known[key]
 
     def _find(self, written: str, namespace: str) -> Route:
-        place, _, name = written.rpartition("/")
-        if not names.is_object_name(name) or (place and not names.is_label_name(place)):
+        place, slash, name = written.rpartition("/")
+        if not names.is_object_name(name) or (slash and not names.is_label_name(place)):
             raise TunnelError(Reason.TUNNEL_NOT_FOUND, f"{written[:80]!r} names no tunnel")
         if place:
             self._permit(place, written)

@@ -112,7 +112,7 @@ def resolve_controlplane(
         around.echo(f"control plane: {assets} (by {_ASSETS})")
         return _from_assets(around, Path(assets).absolute())
     binary = build.ensure(around, CONTROLPLANE)
-    around.echo(f"control plane: {binary} (by modules)")
+    around.echo(f"control plane: {binary} (by modules: {_ASSETS} is not set)")
     return ControlPlaneBinaries(
         etcd=(str(binary), "etcd"),
         apiserver=(str(binary), "kube-apiserver"),

@@ -1,7 +1,7 @@
-"""Declares planned PangolinResources as Pulumi resources, in batches."""
+"""Declares planned PangolinResources as Pulumi resources, at the engine's pace."""
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import pulumi
 from pulumi_kubernetes import Provider
@@ -13,9 +13,8 @@ from pic import wire
 from pic.config import Settings
 from pic.live import FIELD_MANAGER
 from pic.model import API_VERSION, KIND, Resource
+from pic.targets import pacing
 
-# The SDK waits for all outstanding registrations in a loop that is quadratic in their number.
-BATCH = 64
 # The provider's default of 50 requests a second is slower than the engine.
 QPS, BURST = 1000, 2000
 DELETE_TIMEOUT = "2m"
@@ -49,17 +48,12 @@ def declare(
     cluster: Provider,
     hooks: pulumi.ResourceHookBinding,
     settings: Settings,
-) -> pulumi.Output[int]:
-    """Declare the resources; the result is their number, once all are registered."""
-
-    async def register() -> int:
-        for start in range(0, len(resources), BATCH):
-            batch = resources[start : start + BATCH]
-            declared = [_declare(each, cluster, hooks, settings) for each in batch]
-            await asyncio.gather(*(each.urn.future() for each in declared))
-        return len(resources)
-
-    return pulumi.Output.from_input(register())
+) -> None:
+    """Declare the resources as soon as the program's own code has ended."""
+    steps = (partial(_declare, each, cluster, hooks, settings) for each in resources)
+    # What runs as the program's entry point is awaited before the SDK waits for all outstanding
+    # registrations, in a loop that is quadratic in their number.
+    pulumi.run(partial(pacing.register, steps))
 
 
 def _declare(

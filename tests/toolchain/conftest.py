@@ -1,14 +1,19 @@
-"""A made-up machine: programs that record how they are called, and nothing of the real one."""
+"""A made-up machine for the resolver, and a project of its own for each test of the engine."""
 
 import json
-from collections.abc import Mapping
+import os
+import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from dev.toolchain import versions
+from dev import toolchain
+from dev.toolchain import layout, versions
 from dev.toolchain.surroundings import Surroundings
+from tests.toolchain.projects import MARK, Project
+from tests.toolchain.waiting import end
 
 PLENTY = 10**12
 _SHELL = "#!/bin/sh\nPATH=/usr/bin:/bin\n"
@@ -26,7 +31,7 @@ esac
 
 @dataclass
 class Machine:
-    """One directory with a PATH, a cache, a home and checkouts in it."""
+    """One directory with a PATH, a cache, a home and checkouts in it; nothing of the real ones."""
 
     root: Path
     environ: dict[str, str] = field(default_factory=dict)
@@ -104,3 +109,34 @@ def machine(tmp_path: Path) -> Machine:
     made = Machine(tmp_path)
     made.clone()
     return made
+
+
+@pytest.fixture(scope="session")
+def engine_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The engine of the toolchain, whichever way it came, beside our own language host."""
+    tools = toolchain.resolve(echo=lambda _: None)
+    bin_ = tmp_path_factory.mktemp("bin")
+    layout.link_or_copy(tools.pulumi.resolve(), bin_ / "pulumi")
+    layout.write_host(Surroundings(), bin_ / "pulumi-language-python")
+    environ = {**os.environ, **tools.environment()}
+    return environ | {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, engine_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Project]:
+    (tmp_path / "state").mkdir()
+    environ = engine_environment | {
+        "PULUMI_BACKEND_URL": f"file://{tmp_path}/state",
+        "PULUMI_CONFIG_PASSPHRASE": "test",
+        MARK: uuid.uuid4().hex,
+    }
+    monkeypatch.setenv("PATH", environ["PATH"])  # where Popen finds the command itself
+    made = Project(tmp_path / "project", environ)
+    made.write({"Pulumi.yaml": "name: tried\nruntime: python\n"})
+    yield made
+    left = made.processes()
+    for pid in left:
+        end(pid)
+    assert left == [], "a test leaves no process behind"

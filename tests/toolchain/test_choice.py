@@ -1,10 +1,13 @@
 """Which way to an engine and a control plane is taken, and what is said about it."""
 
+from pathlib import Path
+
 import pytest
 
 from dev.toolchain.choice import resolve_controlplane, resolve_engine
 from dev.toolchain.errors import ToolchainError
 from dev.toolchain.model import ControlPlaneBinaries, Engine
+from dev.toolchain.surroundings import Surroundings
 from tests.toolchain.conftest import Machine
 
 NO_PULUMI = "pulumi: not by path: no pulumi on PATH"
@@ -131,7 +134,8 @@ def test_a_download_without_its_plugin_is_not_used(machine: Machine) -> None:
         with pytest.raises(ToolchainError) as refused:
             resolve_engine(machine.around())
         assert str(refused.value) == (
-            "pulumi: PIC_TOOLCHAIN=download, but the download of kubernetes plugin failed: no release"
+            "pulumi: PIC_TOOLCHAIN=download, but "
+            "the download of kubernetes plugin failed: no release"
         )
 
 
@@ -210,9 +214,25 @@ def test_without_envtest_binaries_one_built_binary_is_every_part(machine: Machin
     binaries = resolve_controlplane(around=machine.around())
 
     (binary,) = (machine.root / "cache").glob("controlplane-*/controlplane")
+    assert machine.lines[-1] == (
+        f"control plane: {binary} (by modules: KUBEBUILDER_ASSETS is not set)"
+    )
     assert binaries == ControlPlaneBinaries(
         etcd=(str(binary), "etcd"),
         apiserver=(str(binary), "kube-apiserver"),
         controller_manager=(str(binary), "kube-controller-manager"),
         kubectl=(str(binary), "kubectl"),
     )
+
+
+@pytest.mark.parametrize(
+    ("environ", "cache"),
+    [
+        ({"HOME": "/home/me"}, "/home/me/.cache/pic"),
+        ({"HOME": "/home/me", "XDG_CACHE_HOME": "/var/me"}, "/var/me/pic"),
+        ({"HOME": "/home/me", "XDG_CACHE_HOME": "/var/me", "PIC_CACHE": "/big"}, "/big"),
+    ],
+    ids=["default", "XDG_CACHE_HOME", "PIC_CACHE"],
+)
+def test_the_cache_is_where_the_user_says(environ: dict[str, str], cache: str) -> None:
+    assert Surroundings(environ=environ).cache == Path(cache)

@@ -1,131 +1,16 @@
 """Programs in Python, run by the real engine through our language host. No cloud, no cluster."""
 
-import json
-import os
-import re
-import signal
-import subprocess
-import textwrap
-import uuid
 import venv
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pulumi
 import pytest
 import yaml
 
-from dev import toolchain
-from dev.toolchain import layout
-from dev.toolchain.surroundings import Surroundings
-from tests.toolchain.waiting import end, until
+from tests.toolchain.projects import Project, diagnostics
 
 pytestmark = pytest.mark.engine
-_MARK = "PIC_TEST_PROJECT"
-
-
-@dataclass(frozen=True)
-class Project:
-    """A project with a file backend of its own, whose processes can be told from all others."""
-
-    root: Path
-    environ: Mapping[str, str]
-
-    def write(self, files: Mapping[str, str]) -> None:
-        for name, text in files.items():
-            path = self.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(text))
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            ["pulumi", *words, "--non-interactive", "--color=never"],
-            cwd=self.root,
-            env=dict(self.environ),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def pulumi(self, *words: str) -> tuple[int, str]:
-        """Run one command to its end: its exit code, and all that it printed."""
-        process = self.start(*words)
-        printed, errors = process.communicate(timeout=120)
-        return process.returncode, printed + errors
-
-    def up(self, files: Mapping[str, str]) -> tuple[int, str]:
-        self.write(files)
-        assert self.pulumi("stack", "init", "dev")[0] == 0
-        return self.pulumi("up", "--yes", "--skip-preview")
-
-    def outputs(self) -> object:
-        return json.loads(self.pulumi("stack", "output", "--json")[1])
-
-    def processes(self) -> list[int]:
-        """List the processes that inherited this project's environment."""
-        mark = f"{_MARK}={self.environ[_MARK]}".encode()
-        return [pid for pid in _pids() if mark in _environment(pid)]
-
-
-def _pids() -> Iterator[int]:
-    return (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
-
-
-def _environment(pid: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:  # it has ended, or is another user's
-        return []
-
-
-def diagnostics(printed: str) -> str:
-    """Cut out what the engine shows under "Diagnostics", without the empty lines."""
-    block = re.search(r"^Diagnostics:\n(.*?)^\S", printed, re.DOTALL | re.MULTILINE)
-    assert block, printed
-    lines = [line for line in block[1].splitlines() if line.strip()]
-    return textwrap.dedent("\n".join(lines))
-
-
-@pytest.fixture(scope="session")
-def engine_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The engine of the toolchain, whichever way it came, beside our own language host."""
-    tools = toolchain.resolve(echo=lambda _: None)
-    bin_ = tmp_path_factory.mktemp("bin")
-    layout.link_or_copy(tools.pulumi.resolve(), bin_ / "pulumi")
-    layout.write_host(Surroundings(), bin_ / "pulumi-language-python")
-    environ = {**os.environ, **tools.environment()}
-    return environ | {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
-
-
-@pytest.fixture
-def project(
-    tmp_path: Path, engine_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Project]:
-    (tmp_path / "state").mkdir()
-    environ = engine_environment | {
-        "PULUMI_BACKEND_URL": f"file://{tmp_path}/state",
-        "PULUMI_CONFIG_PASSPHRASE": "test",
-        _MARK: uuid.uuid4().hex,
-    }
-    monkeypatch.setenv("PATH", environ["PATH"])  # where Popen finds the command itself
-    made = Project(tmp_path / "project", environ)
-    made.write({"Pulumi.yaml": "name: tried\nruntime: python\n"})
-    yield made
-    left = made.processes()
-    for pid in left:
-        end(pid)
-    assert left == [], "a test leaves no process behind"
-
-
 EXPORTS = "import pulumi\npulumi.export('answer', 42)\n"
-WAITS = """
-import os, pathlib, subprocess, sys
-import pulumi
-child = subprocess.Popen(["sleep", "600"])
-pathlib.Path("started").write_text("yes\\n")
-child.wait()
-"""
 
 
 def test_a_program_is_run_as_if_it_had_been_started_directly(project: Project) -> None:
@@ -262,97 +147,6 @@ def test_a_missing_virtual_environment_is_a_clear_message(project: Project) -> N
     )
 
 
-def test_a_crash_shows_its_traceback_once_and_only_the_lines_of_the_program(
-    project: Project,
-) -> None:
-    code, printed = project.up(
-        {
-            "__main__.py": """\
-                def explode():
-                    raise ValueError("boom")
-
-                explode()
-            """
-        }
-    )
-
-    assert code == 1
-    assert printed.count("Traceback") == 1
-    assert diagnostics(printed) == textwrap.dedent(
-        f"""\
-        pulumi:pulumi:Stack (tried-dev):
-          error: Program failed with an unhandled exception:
-          Traceback (most recent call last):
-            File "{project.root}/__main__.py", line 4, in <module>
-              explode()
-            File "{project.root}/__main__.py", line 2, in explode
-              raise ValueError("boom")
-          ValueError: boom"""
-    )
-
-
-def test_a_syntax_error_shows_its_place_alone(project: Project) -> None:
-    code, printed = project.up({"__main__.py": "def broken(:\n"})
-
-    assert code == 1
-    assert diagnostics(printed) == textwrap.dedent(
-        f"""\
-        pulumi:pulumi:Stack (tried-dev):
-          error: Program failed with an unhandled exception:
-            File "{project.root}/__main__.py", line 1
-              def broken(:
-                         ^
-          SyntaxError: invalid syntax"""
-    )
-
-
-def test_an_error_in_an_output_shows_the_line_of_the_program(project: Project) -> None:
-    code, printed = project.up(
-        {
-            "__main__.py": """\
-                import pulumi
-
-                def fails(value):
-                    raise LookupError(value)
-
-                pulumi.export("never", pulumi.Output.from_input("late").apply(fails))
-            """
-        }
-    )
-
-    assert code == 1
-    assert diagnostics(printed) == textwrap.dedent(
-        f"""\
-        pulumi:pulumi:Stack (tried-dev):
-          error: Program failed with an unhandled exception:
-          Traceback (most recent call last):
-            File "{project.root}/__main__.py", line 4, in fails
-              raise LookupError(value)
-          LookupError: late"""
-    )
-
-
-def test_a_run_error_is_its_message_alone(project: Project) -> None:
-    code, printed = project.up(
-        {"__main__.py": "import pulumi\nraise pulumi.RunError('set tried:site, tried:domain')\n"}
-    )
-
-    assert code == 1
-    assert diagnostics(printed) == (
-        "pulumi:pulumi:Stack (tried-dev):\n  error: set tried:site, tried:domain"
-    )
-
-
-def test_the_exit_code_of_a_program_counts(project: Project) -> None:
-    code, printed = project.up({"__main__.py": "import sys\nsys.exit(3)\n"})
-
-    assert code == 1
-    assert diagnostics(printed) == (
-        "pulumi:pulumi:Stack (tried-dev):\n"
-        "  error: an unhandled error occurred: the program ended with exit code 3"
-    )
-
-
 def test_a_program_may_exit_with_zero(project: Project) -> None:
     code, printed = project.up({"__main__.py": EXPORTS + "raise SystemExit(0)\n"})
 
@@ -440,32 +234,3 @@ def test_the_kubernetes_plugin_is_found_and_works(project: Project) -> None:
     assert "warning" not in printed
     (rendered,) = (project.root / "rendered").rglob("*.yaml")
     assert yaml.safe_load(rendered.read_text())["data"] == {"word": "hello"}
-
-
-def test_an_interrupt_ends_the_run_without_a_traceback_and_without_processes(
-    project: Project,
-) -> None:
-    project.write({"__main__.py": WAITS})
-    project.pulumi("stack", "init", "dev")
-    running = project.start("up", "--yes", "--skip-preview")
-    until((project.root / "started").exists, "the program runs")
-
-    running.send_signal(signal.SIGINT)
-    printed, errors = running.communicate(timeout=60)
-
-    assert (running.returncode, errors) == (1, "")
-    assert diagnostics(printed) == "pulumi:pulumi:Stack (tried-dev):\n  error: update canceled"
-    assert project.processes() == []
-
-
-def test_nothing_outlives_an_engine_that_is_killed(project: Project) -> None:
-    project.write({"__main__.py": WAITS})
-    project.pulumi("stack", "init", "dev")
-    running = project.start("up", "--yes", "--skip-preview")
-    until((project.root / "started").exists, "the program runs")
-    assert len(project.processes()) == 4, "the engine, the host, the program and its child"
-
-    running.kill()
-    running.communicate(timeout=60)
-
-    until(lambda: project.processes() == [], "the host and the program end")

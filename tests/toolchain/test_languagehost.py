@@ -168,6 +168,29 @@ def test_the_host_says_its_version_and_shakes_hands(host: Host) -> None:
     assert answer == proto.LanguageHandshakeResponse()
 
 
+def test_the_host_installs_nothing_and_says_so(host: Host, project: Path) -> None:
+    request = proto.InstallDependenciesRequest(info=info(project, virtualenv="env"))
+
+    (told,) = host.calls.InstallDependencies(request)
+
+    python = project / "env" / "bin" / "python"
+    assert told.stdout.decode() == (
+        f"{python} is used with what is installed for it; nothing is added\n"
+    )
+
+
+def test_a_safe_path_in_the_environment_changes_nothing(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("import sys\nprint(sys.path[:2])\n")
+    request = proto.RunPluginRequest(
+        pwd=str(tmp_path), env=["PYTHONSAFEPATH=1"], info=info(tmp_path)
+    )
+
+    printed = b"".join(one.stdout for one in host.calls.RunPlugin(request)).decode()
+
+    expected = [str(tmp_path), str(tmp_path)]  # runpy puts a directory first once more
+    assert printed == f"{expected}\n"
+
+
 def run_plugin(host: Host, directory: Path, *args: str) -> tuple[bytes, bytes, list[int]]:
     """Run a provider to its end: what it printed on each stream, and the exit codes told."""
     request = proto.RunPluginRequest(

@@ -26,16 +26,21 @@ def die_with_parent(parent: int, death: signal.Signals = signal.SIGKILL) -> None
         sys.exit(1)
 
 
+def _put_first(directory: Path) -> None:
+    """Take this file's directory off the path, where Python has put it there."""
+    sys.path[: 0 if sys.flags.safe_path else 1] = [str(directory)]
+
+
 def main() -> None:
     """Tie the processes together, then become the target as if it had been started directly."""
     die_with_parent(int(sys.argv[1]))
     kind, target = sys.argv[2:4]
     sys.argv = sys.argv[3:]
     if kind == "module":
-        sys.path[0] = str(Path.cwd())  # as `python -m` does
+        _put_first(Path.cwd())  # as `python -m` does
         runpy.run_module(target, run_name="__main__", alter_sys=True)
     else:
-        sys.path[0] = target if Path(target).is_dir() else str(Path(target).parent)
+        _put_first(Path(target) if Path(target).is_dir() else Path(target).parent)
         runpy.run_path(target, run_name="__main__")
 
 

@@ -11,6 +11,7 @@ import os
 import runpy
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
@@ -19,6 +20,7 @@ import pulumi.runtime
 
 BAIL = 32  # the exit code of a program that has already told the user what is wrong
 _INTERRUPTED = 130
+_THREADS = 4  # for each step that the engine takes at once, as the official host has it
 
 
 def main() -> int:
@@ -29,11 +31,12 @@ def main() -> int:
     sys.path[0] = directory
     runtime = pulumi.runtime
     runtime.set_all_config(runtime.get_config_env(), runtime.get_config_secret_keys_env())
-    runtime.configure(runtime.Settings(**json.loads(spec)))
+    settings = json.loads(spec)
+    runtime.configure(runtime.Settings(**settings))
     # A failed program leaves futures behind that nobody awaits any more; asyncio reports each.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
-        _run(program)
+        _run(program, settings["parallel"])
     except pulumi.RunError as error:
         pulumi.log.error(str(error))
         return BAIL
@@ -47,12 +50,14 @@ def main() -> int:
     return 0
 
 
-def _run(program: str) -> None:
+def _run(program: str, parallel: int) -> None:
     def run() -> None:
         runpy.run_path(program, run_name="__main__")
 
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
+    # Each registration keeps a thread until the engine is done with it.
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS * max(parallel, 1)))
     try:
         loop.run_until_complete(pulumi.runtime.run_in_stack(run))
     finally:

@@ -1,4 +1,8 @@
-"""Answer the engine's calls: the LanguageRuntime service for programs in Python."""
+"""Answer the engine's calls: the LanguageRuntime service for programs in Python.
+
+It runs, and describes, what is installed: it installs nothing, generates no code, and knows of the
+runtime options only `virtualenv`.
+"""
 # ruff: noqa: N802, D102 - the names of the methods, and what they mean, are the protocol's
 
 import json
@@ -77,6 +81,14 @@ class LanguageHost(LanguageRuntimeServicer):
     ) -> proto.AboutResponse:
         python = _interpreter(request.info, context)
         return proto.AboutResponse(executable=python.command, version=python.version)
+
+    def InstallDependencies(
+        self, request: proto.InstallDependenciesRequest, context: grpc.ServicerContext
+    ) -> Iterator[proto.InstallDependenciesResponse]:
+        python = _interpreter(request.info, context).command
+        yield proto.InstallDependenciesResponse(
+            stdout=f"{python} is used with what is installed for it; nothing is added\n".encode()
+        )
 
     def Run(self, request: proto.RunRequest, context: grpc.ServicerContext) -> proto.RunResponse:
         python = _interpreter(request.info, context)

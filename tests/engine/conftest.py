@@ -1,0 +1,51 @@
+"""The real engine on real control planes; a namespace and a stack of its own for each test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dev import toolchain
+from dev.controlplane import ControlPlane
+from dev.toolchain import Toolchain
+from tests.engine.stage import Stage, set_stage
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.engine)
+
+
+@pytest.fixture(scope="session")
+def tools() -> Toolchain:
+    return toolchain.resolve(echo=lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def plane(tools: Toolchain) -> Iterator[ControlPlane]:
+    with ControlPlane(crds="targets", binaries=tools.controlplane) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def other_plane(tools: Toolchain) -> Iterator[ControlPlane]:
+    """Another cluster, with the older CRD; a test may break it, and mends it in the end."""
+    with ControlPlane(crds="target", binaries=tools.controlplane) as made:
+        yield made
+
+
+@pytest.fixture
+def stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
+    with set_stage(plane, tools) as made:
+        yield made
+    assert made.workspace.processes() == [], "a test leaves no process behind"
+
+
+@pytest.fixture
+def other_stage(other_plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
+    with set_stage(other_plane, tools) as made:
+        yield made

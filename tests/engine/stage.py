@@ -1,0 +1,251 @@
+"""A namespace of a real cluster, and a stack of its own that sees nothing else."""
+
+import base64
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from dev.controlplane import ControlPlane
+from dev.controlplane.api import APPLY, Api
+from dev.toolchain import Toolchain
+from dev.workspace import Workspace, workspace
+from pic.stackfile import StackFile
+from tests.engine.answers import Answer, answer
+from tests.toolchain.waiting import until
+
+SECONDS = 120
+MERGE = "application/merge-patch+json"
+APIS = {
+    "Namespace": "/api/v1/namespaces",
+    "Service": "/api/v1/namespaces/{}/services",
+    "Event": "/api/v1/namespaces/{}/events",
+    "Ingress": "/apis/networking.k8s.io/v1/namespaces/{}/ingresses",
+    "PangolinOrganization": "/apis/tunnel.pangolin.io/v1alpha1/namespaces/{}/pangolinorganizations",
+    "PangolinTunnel": "/apis/tunnel.pangolin.io/v1alpha1/namespaces/{}/pangolintunnels",
+    "PangolinResource": "/apis/tunnel.pangolin.io/v1alpha1/namespaces/{}/pangolinresources",
+}
+
+Object = dict[str, Any]
+
+
+def api_of(plane: ControlPlane) -> Api:
+    """Speak to a control plane as its admin."""
+    cluster = yaml.safe_load(plane.kubeconfig.read_text())["clusters"][0]["cluster"]
+    authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+    return Api(urlsplit(plane.server).port or 443, plane.token("admin"), authority)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Objects of one control plane, made, changed and looked at."""
+
+    api: Api
+
+    def apply(
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        spec: Object | None = None,
+        annotations: Mapping[str, str] | None = None,
+    ) -> Object:
+        """Make an object, or replace what an earlier call made."""
+        version = "networking.k8s.io/v1" if kind == "Ingress" else "v1"
+        if kind.startswith("Pangolin"):
+            version = "tunnel.pangolin.io/v1alpha1"
+        metadata = {"name": name, "annotations": dict(annotations or {})}
+        whole = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec or {}}
+        path = f"{APIS[kind].format(namespace)}/{name}?fieldManager=test&force=true"
+        return self.api.request("PATCH", path, json.dumps(whole), APPLY)
+
+    def patch(self, kind: str, namespace: str, name: str, body: object, sub: str = "") -> Object:
+        path = f"{APIS[kind].format(namespace)}/{name}{sub}"
+        return self.api.request("PATCH", path, body, MERGE)
+
+    def delete(self, kind: str, namespace: str, name: str) -> None:
+        self.api.request("DELETE", f"{APIS[kind].format(namespace)}/{name}")
+
+    def has(self, kind: str, namespace: str, name: str) -> bool:
+        return self.api.has(f"{APIS[kind].format(namespace)}/{name}")
+
+    def all(self, kind: str, namespace: str) -> list[Object]:
+        found: list[Object] = self.api.request("GET", APIS[kind].format(namespace))["items"]
+        return found
+
+    @property
+    def id(self) -> str:
+        uid: str = self.api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
+        return uid
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where one test plays.
+
+    Attributes:
+        name: Of the namespace and of the stack; hosts end with it and `.example`.
+    """
+
+    plane: ControlPlane
+    cluster: Cluster
+    workspace: Workspace
+    name: str
+    namespaces: list[str] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The value of the stack label."""
+        return f"pic.{self.name}"
+
+    @property
+    def state_file(self) -> Path:
+        """What the engine remembers."""
+        return self.workspace.state / ".pulumi" / "stacks" / "pic" / f"{self.name}.json"
+
+    @property
+    def remembered(self) -> list[str]:
+        """The hosts that the engine remembers."""
+        found = json.loads(self.state_file.read_text())["checkpoint"]["latest"].get("resources", ())
+        kind = "tunnel.pangolin.io/v1alpha1:PangolinResource"
+        return sorted(it["urn"].rpartition("::")[2] for it in found if kind in it["type"])
+
+    def host(self, word: str) -> str:
+        return f"{word}.{self.name}.example"
+
+    def settings(self, **values: object) -> None:
+        """Write settings into the stack file."""
+        StackFile(self.workspace.path, self.name).merge(values)
+
+    def add_namespace(self) -> str:
+        """Make a namespace with a Service `app`, whose Ingresses the stack sees."""
+        name = f"{self.name}-{len(self.namespaces)}" if self.namespaces else self.name
+        self.cluster.apply("Namespace", "", name)
+        ports = [{"port": 80, "name": "http"}, {"port": 81, "name": "other"}]
+        self.cluster.apply("Service", name, "app", spec={"ports": ports})
+        self.namespaces.append(name)
+        self.settings(namespaces=self.namespaces)
+        return name
+
+    def add_tunnel(self) -> None:
+        """Make an organisation with a verified domain and its tunnel, as the operator leaves them."""
+        organization: Object = {
+            "apiEndpoint": "https://pangolin.example/api/v1",
+            "apiKeyRef": {"name": "api", "key": "token"},
+        }
+        domain = {
+            "baseDomain": f"{self.name}.example",
+            "configManaged": False,
+            "domainId": "d1",
+            "failed": False,
+            "tries": 0,
+            "type": "wildcard",
+            "verified": True,
+        }
+        ready = {"status": {"status": "Ready"}}
+        spec = {"organizationRef": {"name": "home"}}
+        self.cluster.apply("PangolinOrganization", self.name, "home", spec=organization)
+        self.cluster.patch(
+            *("PangolinOrganization", self.name, "home"),
+            {"status": {**ready["status"], "domains": [domain]}},
+            "/status",
+        )
+        self.cluster.apply("PangolinTunnel", self.name, "default", spec=spec)
+        self.cluster.patch("PangolinTunnel", self.name, "default", ready, "/status")
+
+    def ingress(
+        self,
+        name: str,
+        *words: str,
+        namespace: str = "",
+        paths: Sequence[str] = ("/",),
+        annotations: Mapping[str, str] | None = None,
+        class_name: str = "pangolin",
+    ) -> Object:
+        """Make or replace an Ingress with a host for each word."""
+        port = {"number": 80}
+        ways = [
+            {
+                "path": path,
+                "pathType": "Prefix",
+                "backend": {"service": {"name": "app", "port": port}},
+            }
+            for path in paths
+        ]
+        rules = [{"host": self.host(word), "http": {"paths": ways}} for word in words]
+        spec = {"ingressClassName": class_name, "rules": rules}
+        return self.cluster.apply("Ingress", namespace or self.name, name, spec, annotations)
+
+    def delete_ingress(self, name: str, *, collected: bool = True) -> None:
+        """Delete an Ingress, and wait until Kubernetes has collected what it owned."""
+        owned = [it["metadata"]["name"] for it in self.objects() if collected and _owner(it) == name]
+        self.cluster.delete("Ingress", self.name, name)
+        for each in owned:
+            until(
+                lambda each=each: not self.cluster.has("PangolinResource", self.name, each),  # type: ignore[misc]
+                f"{each} is collected",
+            )
+
+    def objects(self, namespace: str = "") -> list[Object]:
+        """Return the live PangolinResources."""
+        return self.cluster.all("PangolinResource", namespace or self.name)
+
+    def object(self, word: str, namespace: str = "") -> Object:
+        """Return the one live object of a host."""
+        found = [it for it in self.objects(namespace) if it["spec"]["name"] == self.host(word)]
+        assert len(found) == 1, found
+        return found[0]
+
+    def identities(self, namespace: str = "") -> dict[str, tuple[str, int]]:
+        """Return uid and generation of every live object, by host."""
+        return {
+            it["spec"]["name"]: (it["metadata"]["uid"], it["metadata"]["generation"])
+            for it in self.objects(namespace)
+        }
+
+    def events(self) -> list[tuple[str, str, str]]:
+        """Return the Events as type, reason and message."""
+        found = self.cluster.all("Event", self.name)
+        return sorted((it["type"], it["reason"], it["message"]) for it in found)
+
+    def lose_state(self) -> None:
+        """Delete what the engine remembers, as if the bucket were gone."""
+        self.state_file.unlink()
+        self.workspace.pulumi("stack", "init", self.name, "--no-select")
+
+    def up(self, **env: str) -> Answer:
+        return self.pulumi("up", "--yes", "--skip-preview", **env)
+
+    def preview(self, **env: str) -> Answer:
+        return self.pulumi("preview", PULUMI_ENABLE_STREAMING_JSON_PREVIEW="true", **env)
+
+    def pulumi(self, *arguments: str, **env: str) -> Answer:
+        """Run the engine and return what it says in its events."""
+        command = self.workspace.pulumi_command(*arguments, "--json")
+        with self.workspace.start(*command, stderr=-1, env=env) as process:
+            printed, errors = process.communicate(timeout=SECONDS)
+        return answer(process.returncode, printed, errors)
+
+
+def _owner(live: Object) -> str:
+    name: str = live["metadata"]["ownerReferences"][0]["name"]
+    return name
+
+
+@contextmanager
+def set_stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
+    """Set a stage with one namespace, a tunnel that is ready, and an empty stack."""
+    name = f"t{secrets.token_hex(4)}"
+    with workspace(tools, plane.kubeconfig, PULUMI_STACK=name) as project:
+        made = Stage(plane, Cluster(api_of(plane)), project, name)
+        made.settings(clusterId=made.cluster.id, tunnelNamespace=name)
+        made.add_namespace()
+        made.add_tunnel()
+        project.pulumi("stack", "init", name, "--no-select")
+        yield made

@@ -1,0 +1,27 @@
+"""Each expected error has its exit code and a text that is all a person needs."""
+
+import pytest
+
+from pic.errors import ClusterError, ManifestError, PicError, RefusedError, SettingsError
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (PicError("odd"), 1, "odd"),
+        (SettingsError(["one", "two"]), 2, "one\ntwo"),
+        (ManifestError("web.yaml:3", "it is broken"), 2, "web.yaml:3: it is broken"),
+        (RefusedError("no", digest="abc"), 3, "no"),
+        (ClusterError("away"), 5, "away"),
+    ],
+)
+def test_an_error_has_its_exit_code_and_text(error: PicError, code: int, text: str) -> None:
+    assert (error.exit_code, str(error)) == (code, text)
+
+
+def test_settings_errors_keep_their_problems_apart() -> None:
+    assert SettingsError(["one", "two"]).problems == ("one", "two")
+
+
+def test_a_refusal_has_a_digest_only_where_one_helps() -> None:
+    assert RefusedError("no").digest == ""

@@ -1,0 +1,107 @@
+"""Plans and changes as people read them."""
+
+from dataclasses import replace
+
+from pic import report
+from pic.changes import Changes, FieldChange, Move, Update, Weakening
+from pic.model import (
+    HttpConfig,
+    LiveResource,
+    Owner,
+    Plan,
+    Record,
+    Resource,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.notices import Notice, Reason, Ref
+
+OWNER = Owner("prod", "web", "uid-1")
+
+
+def resource(host: str, http: HttpConfig = HttpConfig(), *, held: bool = False) -> Resource:
+    spec = Spec(tunnel=TunnelRef("home"), http=http, targets=(Target("web", 80, "http"),))
+    return Resource(host, "prod", f"pic-{host}", (OWNER,), {}, spec, held)
+
+
+def live(host: str) -> LiveResource:
+    return LiveResource("prod", f"pic-{host}", "uid", host)
+
+
+def test_an_empty_plan_is_one_line() -> None:
+    assert report.plan(Plan()) == "0 resources, 0 warnings, 0 remarks"
+
+
+def test_a_plan_shows_its_hosts_then_records_then_what_needs_attention_then_counts() -> None:
+    open_, bare = resource("a.org"), resource("b.org", HttpConfig(sso=True), held=True)
+    spec = replace(
+        open_.spec,
+        tunnel=TunnelRef("home", "tunnels"),
+        targets=(
+            Target("web", 80, "http", "/api", "prefix", 100),
+            Target("web", 8443, "https"),
+        ),
+    )
+    blocked = resource("c.org", HttpConfig(sso=True, block_access=True))
+    plan = Plan(
+        (
+            replace(open_, spec=spec),
+            replace(bare, spec=replace(bare.spec, tunnel=None)),
+            blocked,
+        ),
+        (Record("a.org", "10.0.0.1", (OWNER,)),),
+        (
+            Notice(Reason.BLOCK_ACCESS, Ref("Ingress", "prod", "web"), "it blocks", "c.org"),
+            Notice(Reason.EMPTY_HOST, Ref("Ingress", "prod", "web"), "no host"),
+            Notice(Reason.SETTING_DIFFERS, Ref("Setting", "", "domains"), "it differs"),
+        ),
+    )
+
+    assert report.plan(plan) == (
+        "HOST    OBJECT          TUNNEL        ACCESS        BACKENDS\n"
+        "a.org   prod/pic-a.org  tunnels/home  public        /api → http://web:80\n"
+        "                                                    / → https://web:8443\n"
+        "b.org   prod/pic-b.org                login (held)  / → http://web:80\n"
+        "c.org   prod/pic-c.org  home          blocked       / → http://web:80\n"
+        "\n"
+        "HOST    ADDRESS\n"
+        "a.org   10.0.0.1\n"
+        "\n"
+        "Normal: BlockAccess: Ingress prod/web: it blocks\n"
+        "Warning: EmptyHost: Ingress prod/web: no host\n"
+        "Warning: SettingDiffers: Setting domains: it differs\n"
+        "\n"
+        "3 resources, 1 of them held, 1 DNS record, 2 warnings, 1 remark"
+    )
+
+
+def test_no_changes_are_said_in_a_line() -> None:
+    assert report.changes(Changes("s", "c")) == "Nothing differs from what is live."
+
+
+def test_changes_begin_with_the_dangerous_ones() -> None:
+    long = tuple(FieldChange(f"spec.f{at}", at, at + 1) for at in range(8))
+    changes = Changes(
+        "s",
+        "c",
+        created=(resource("new.org"), resource("safe.org", HttpConfig(sso=True))),
+        updated=(
+            Update(resource("b.org"), live("b.org"), (FieldChange("spec.name", None, "b.org"),)),
+            Update(resource("c.org"), live("c.org"), long),
+        ),
+        removed=(live("gone.org"),),
+        moved=(Move(replace(resource("m.org"), namespace="team"), live("m.org")),),
+        weakened=(Weakening("b.org", "sso"),),
+    )
+
+    assert report.changes(changes) == (
+        "- gone.org (prod/pic-gone.org) is removed\n"
+        "- m.org moves from prod/pic-m.org to team/pic-m.org\n"
+        "! b.org loses sso\n"
+        "+ new.org (prod/pic-new.org) becomes public\n"
+        "+ safe.org (prod/pic-safe.org) becomes login\n"
+        "~ b.org: spec.name: None → 'b.org'\n"
+        "~ c.org: spec.f0: 0 → 1; spec.f1: 1 → 2; spec.f2: 2 → 3; spec.f3: 3 → 4;"
+        " spec.f4: 4 → 5; spec.f5: 5 → 6; and 2 more fields"
+    )
