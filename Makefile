@@ -5,7 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 ARGS ?=
 
-.PHONY: help setup lock toolchain cluster kubectl fmt lint test test-fast cases demo ci clean
+.PHONY: help setup lock toolchain cluster kubectl fmt lint test test-fast cases docs demo ci clean
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,34 @@ kubectl: setup ## Runs kubectl: make kubectl ARGS="get ingress -A"
 fmt: setup ## Formats the code
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
+
+lint: setup ## ruff, formatting, mypy, import contracts, and the count of uncovered marks
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports --no-logo
+	@$(PY) -m dev.marks
+
+test: toolchain ## Every test: unit, scenarios, program, cluster, engine; with coverage of pic/
+	@$(PY) -m pytest -q --cov --cov-report=term
+
+test-fast: setup ## Unit, scenario and program tests only: no cluster, no engine
+	@$(PY) -m pytest -q tests/unit tests/scenarios tests/program
+
+cases: setup ## Runs the cases of ../shared/cases, where that folder is
+	@if test -d ../shared/cases; then $(PY) ../shared/cases/run_cases.py ../shared/cases --project . --python $(PY); \
+	  else echo "cases: there is no ../shared/cases, so there is nothing to run"; fi
+
+docs: setup ## Writes the pages of docs/ that are made from code
+	@$(PY) -m dev.docs
+
+demo: toolchain ## Shows everything on a cluster of its own, in about a minute
+	@$(PY) -m dev.demo
+
+ci: setup ## What .ci/run runs
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory cases
 
 clean: ## Removes what the targets made inside the checkout
 	rm -rf $(VENV) .toolchain .pytest_cache .mypy_cache .ruff_cache .coverage htmlcov

@@ -7,18 +7,19 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev.controlplane.processes import LEASH
 from dev.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("Pulumi.yaml", "__main__.py", "pic", "requirements.txt", ".venv")
 PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - protects nothing
-SECONDS = 300
+KEEPER = Path(__file__).with_name("keeper.py")
+SECONDS, END_SECONDS = 300, 10
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ class Workspace:
     def start(
         self, *command: str, stderr: int = subprocess.STDOUT, env: Mapping[str, str] | None = None
     ) -> Iterator["subprocess.Popen[str]"]:
-        """Start a command here, in a process group that is gone when the block ends."""
-        leash = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid())]
+        """Start a command here; it and all that it started are gone when the block ends."""
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid())]
         process = subprocess.Popen(
-            [*leash, *command],
+            [*keeper, *command],
             cwd=self.path,
             env={**self.environment(), **(env or {})},
             stdin=subprocess.DEVNULL,
@@ -79,8 +80,7 @@ class Workspace:
             try:
                 yield process
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                process.terminate()
 
     def run(
         self, *command: str, check: bool = True, env: Mapping[str, str] | None = None
@@ -114,6 +114,15 @@ class Workspace:
         pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
         return [pid for pid in pids if mark in _environment_of(pid)]
 
+    def end(self) -> None:
+        """End what still works for this project, and wait until it is gone."""
+        end = time.monotonic() + END_SECONDS
+        while (left := self.processes()) and time.monotonic() < end:
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
 
 def _environment_of(pid: int) -> list[bytes]:
     try:
@@ -134,7 +143,5 @@ def workspace(tools: Toolchain, kubeconfig: Path, **extra: str) -> Iterator[Work
         (folder / "state").mkdir()
         yield made
     finally:
-        for pid in made.processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        made.end()
         shutil.rmtree(folder, ignore_errors=True)

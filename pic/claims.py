@@ -58,11 +58,6 @@ class Contest:
     claims: tuple[Claim, ...]
     live: LiveResource | None
 
-    @property
-    def controller(self) -> Ingress:
-        """The oldest Ingress, which rules where they disagree."""
-        return self.claims[0].ingress
-
 
 class Claims:
     """Finds the claims of Ingresses."""

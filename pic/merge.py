@@ -192,20 +192,16 @@ class Merger:
                     )
 
     def _tunnel(self, head: Claim) -> TunnelRef | None:
-        match head.tunnel:
-            case Route() as route:
-                if route.waiting:
-                    self.notices.add(
-                        Reason.TUNNEL_NOT_READY,
-                        head.ingress,
-                        f"tunnel {route.ref.name} is {route.waiting}",
-                    )
-                return route.ref
-            case TunnelError() as error:
-                self.notices.add(error.reason, head.ingress, str(error))
-                return None
-            case None:
-                return None
+        found = head.tunnel
+        if isinstance(found, TunnelError):
+            self.notices.add(found.reason, head.ingress, str(found))
+        elif found and found.waiting:
+            self.notices.add(
+                Reason.TUNNEL_NOT_READY,
+                head.ingress,
+                f"tunnel {found.ref.name} is {found.waiting}",
+            )
+        return found.ref if isinstance(found, Route) else None
 
     def _routes(self, host: str, asking: Sequence[Claim]) -> Routes:
         found = Routes(host)

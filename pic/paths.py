@@ -15,6 +15,7 @@ _QUOTED = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _PRINTABLE = re.compile(
     r"[!-_a-~]*"
 )  # ASCII without space and backtick, which ends the proxy's rule
+_ENCODED = {code: f"{code:x}" for code in range(128) if not chr(code).isalnum()}
 _UNCLEAR = re.compile(r"//|[?#]|%2f|/\.\.?(/|$)", re.IGNORECASE)
 
 
@@ -74,8 +75,7 @@ def quote(text: str) -> str:
 
 def proxy_key(path: str) -> str:
     """Return what older Pangolin releases tell the paths of a host apart by."""
-    encoded = re.sub(r"[^a-zA-Z0-9]", lambda sign: f"{ord(sign[0]):x}", path)
-    return encoded[:KEY_LENGTH]
+    return path[:KEY_LENGTH].translate(_ENCODED)[:KEY_LENGTH]
 
 
 def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> Route:

@@ -18,7 +18,7 @@ def main() -> int:
             toolchain.resolve_controlplane()
         else:
             toolchain.resolve()
-    except toolchain.ToolchainError as error:
+    except (toolchain.ToolchainError, OSError) as error:  # a cache that cannot be written, say
         print(f"toolchain: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -42,7 +42,7 @@ def other_plane(tools: Toolchain) -> Iterator[ControlPlane]:
 def stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
     with set_stage(plane, tools) as made:
         yield made
-    assert made.workspace.processes() == [], "a test leaves no process behind"
+        assert made.workspace.processes() == [], "a test leaves no process behind"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from dev.controlplane import ControlPlane
-from dev.controlplane.api import APPLY, Api
+from dev.controlplane.api import APPLY, Api, RefusedError
 from dev.toolchain import Toolchain
 from dev.workspace import Workspace, workspace
 from pic.stackfile import StackFile
@@ -134,7 +134,7 @@ class Stage:
         return name
 
     def add_tunnel(self) -> None:
-        """Make an organisation with a verified domain and its tunnel, as the operator leaves them."""
+        """Make an organisation with a verified domain and its tunnel, both ready."""
         organization: Object = {
             "apiEndpoint": "https://pangolin.example/api/v1",
             "apiKeyRef": {"name": "api", "key": "token"},
@@ -182,9 +182,22 @@ class Stage:
         spec = {"ingressClassName": class_name, "rules": rules}
         return self.cluster.apply("Ingress", namespace or self.name, name, spec, annotations)
 
+    def await_service(self) -> None:
+        """Wait until an API server that was started again serves objects of every kind."""
+        until(self._serves, "the API server serves PangolinResources")
+
+    def _serves(self) -> bool:
+        try:
+            self.objects()
+        except RefusedError:
+            return False
+        return True
+
     def delete_ingress(self, name: str, *, collected: bool = True) -> None:
         """Delete an Ingress, and wait until Kubernetes has collected what it owned."""
-        owned = [it["metadata"]["name"] for it in self.objects() if collected and _owner(it) == name]
+        owned = [
+            it["metadata"]["name"] for it in self.objects() if collected and _owner(it) == name
+        ]
         self.cluster.delete("Ingress", self.name, name)
         for each in owned:
             until(

@@ -6,7 +6,9 @@ from tests.engine.stage import Stage
 def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
     stage.ingress("web", "www", "old")
     stage.up()
-    name = {word: f"{stage.name}/{stage.object(word)['metadata']['name']}" for word in ("www", "old")}
+    name = {
+        word: f"{stage.name}/{stage.object(word)['metadata']['name']}" for word in ("www", "old")
+    }
     www, old = stage.host("www"), stage.host("old")
     stage.ingress("web", "www", paths=["/", "/api"])
     stage.up()
@@ -15,7 +17,11 @@ def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
     assert stage.events() == [
         ("Normal", "Created", f"{old} is exposed by PangolinResource {name['old']}"),
         ("Normal", "Created", f"{www} is exposed by PangolinResource {name['www']}"),
-        ("Normal", "Deleted", f"{old} is no longer exposed; deleted is PangolinResource {name['old']}"),
+        (
+            "Normal",
+            "Deleted",
+            f"{old} is no longer exposed; deleted is PangolinResource {name['old']}",
+        ),
         ("Normal", "Updated", f"{www} is changed in PangolinResource {name['www']}"),
     ]
 

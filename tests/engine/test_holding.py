@@ -12,7 +12,12 @@ def test_a_host_whose_service_is_gone_stays_as_it_is(stage: Stage) -> None:
     before = stage.objects()
     stage.cluster.delete("Service", stage.name, "app")
 
-    assert stage.up() == done(warnings=["?"])
+    assert stage.up() == done(
+        warnings=[
+            f"BackendNotFound: Ingress {stage.name}/web: the root path: there is no Service app in"
+            f" {stage.name}"
+        ]
+    )
     assert stage.objects() == before
 
 
@@ -22,19 +27,34 @@ def test_a_host_whose_tunnel_is_gone_stays_as_it_is(stage: Stage) -> None:
     before = stage.objects()
     stage.cluster.delete("PangolinTunnel", stage.name, "default")
 
-    assert stage.up() == done(warnings=["?"])
+    assert stage.up() == done(
+        warnings=[
+            f"TunnelNotFound: Ingress {stage.name}/web: there is no tunnel default in {stage.name}"
+        ]
+    )
     assert stage.objects() == before
 
 
-@pytest.mark.parametrize("field", ["sso", "block-access"])
-def test_protection_that_becomes_unreadable_stays(field: str, stage: Stage) -> None:
+@pytest.mark.parametrize(
+    ("field", "effect"),
+    [("sso", "login is asked for"), ("block-access", "access is blocked for everybody")],
+)
+def test_protection_that_becomes_unreadable_stays(field: str, effect: str, stage: Stage) -> None:
     annotation = f"pangolin.ingress.k8s.io/{field}"
     stage.ingress("web", "www", annotations={annotation: "true"})
     stage.up()
     before = stage.objects()
     stage.ingress("web", "www", annotations={annotation: "members only"})
 
-    assert stage.up() == done(warnings=["?"])
+    answer = stage.up()
+
+    assert answer == done(
+        warnings=[
+            f"InvalidAnnotation: Ingress {stage.name}/web: {annotation} is 'members only', allowed"
+            f" is true or false: {effect}"
+        ],
+        remarks=answer.remarks,
+    )
     assert stage.objects() == before
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from pic.names import object_name
 from tests.engine.answers import done
-from tests.engine.stage import Stage
+from tests.engine.stage import Object, Stage
 
-MANAGED = {
+MANAGED: Object = {
     "f:metadata": {
         "f:annotations": {
             "f:pulumi.com/deletionPropagationPolicy": {},

@@ -38,7 +38,7 @@ def test_a_run_that_was_killed_heals_in_the_next_one(stage: Stage) -> None:
     with stage.workspace.start(*command, env={"PULUMI_SKIP_CHECKPOINTS": "true"}) as process:
         until(lambda: len(stage.objects()) >= 5, "a few objects are made")
         os.killpg(process.pid, signal.SIGKILL)
-    until(lambda: not stage.workspace.processes(), "nothing runs any more")
+    stage.workspace.end()  # the Kubernetes plugin outlives its engine
     before = stage.identities()
 
     locked = stage.up()

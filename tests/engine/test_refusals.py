@@ -191,6 +191,7 @@ def test_an_api_server_that_is_down_changes_nothing(other_stage: Stage) -> None:
         answer = stage.up()
     finally:
         stage.plane.start_apiserver()
+        stage.await_service()
 
     # The engine refreshes before the program runs, so these are the words of its plugin.
     address = stage.plane.server.removeprefix("https://")
@@ -219,7 +220,11 @@ def test_a_first_run_without_an_api_server_says_where_there_was_no_answer(
 
     answer = stage.up(KUBECONFIG=str(unreachable))
 
-    assert answer == failed("?")
+    assert answer == failed(
+        "no answer from https://127.0.0.1:9: HTTPSConnection(host='127.0.0.1', port=9): Failed to"
+        " establish a new connection: [Errno 111] Connection refused. Check the network, KUBECONFIG"
+        " and pic:context"
+    )
 
 
 def test_a_missing_crd_is_told_at_once(other_stage: Stage, other_plane: ControlPlane) -> None:
@@ -233,6 +238,7 @@ def test_a_missing_crd_is_told_at_once(other_stage: Stage, other_plane: ControlP
         seconds = time.monotonic() - began
     finally:
         other_plane.install_crds("target")
+        stage.await_service()
 
     assert answer == failed(f"the cluster has no CRD for PangolinResource: {HINT}")
     assert seconds < 20

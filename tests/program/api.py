@@ -102,7 +102,7 @@ def kubeconfig(server: str, *contexts: str) -> dict[str, Any]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:  # noqa: N802 - the name that the library looks for
+    def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         asked = Asked(self.command, self.path, dict(self.headers), self.rfile.read(length))
         answer = cast("_Server", self.server).api.answer(asked)

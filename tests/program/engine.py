@@ -13,6 +13,11 @@ from pulumi.runtime import config, mocks, settings, stack
 from pulumi.runtime.proto import resource_pb2 as proto
 
 STACK = "pulumi:pulumi:Stack"
+# What says where in the sources a resource is made, and what every request says alike.
+NOISE = {
+    *("sourcePosition", "stackTrace", "propertyDependencies", "parent", "custom"),
+    *("acceptSecrets", "acceptResources", "supportsPartialValues", "supportsResultReporting"),
+}
 
 
 class _Monitor(mocks.MockMonitor):
@@ -29,7 +34,9 @@ class _Monitor(mocks.MockMonitor):
         urn = self.make_urn(request.parent, request.type, request.name)
         if request.type == STACK:
             return proto.RegisterResourceResponse(urn=urn)
-        self.seen.resources.append({"urn": urn, **MessageToDict(request)})
+        told = MessageToDict(request)
+        kept = {key: value for key, value in told.items() if key not in NOISE}
+        self.seen.resources.append({"urn": urn, **kept})
         return proto.RegisterResourceResponse(urn=urn, id=request.name, object=request.object)
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the engine's word
@@ -86,12 +93,13 @@ def run(
         except Exception as error:  # noqa: BLE001 - the test compares it
             seen.error = error
 
-    contextvars.copy_context().run(_run, caught, seen, dict(configuration or {}), preview)
+    values = dict(configuration or {})
+    contextvars.copy_context().run(_run, caught, seen, values, preview=preview)
     return seen
 
 
 def _run(
-    program: Callable[[], Awaitable[None]], seen: Seen, values: dict[str, str], preview: bool
+    program: Callable[[], Awaitable[None]], seen: Seen, values: dict[str, str], *, preview: bool
 ) -> None:
     logger = logging.Logger("pulumi")  # noqa: LOG001 - one of its own for each run
     logger.addHandler(_Log(seen))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
@@ -46,6 +47,7 @@ class Scenario(TypedDict, total=False):
     plan: dict[str, object]
 
 
+@cache
 def load(path: Path) -> Scenario:
     scenario: Scenario = yaml.safe_load(path.read_text(encoding="utf-8"))
     unknown = scenario.keys() - Scenario.__annotations__

@@ -6,11 +6,12 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from dev.toolchain import build, parts
+from dev.toolchain import build, parts, versions
 from dev.toolchain.errors import ToolchainError
 from dev.toolchain.parts import CONTROLPLANE, KUBERNETES_PLUGIN, PULUMI_CLI
 from tests.toolchain.conftest import Machine
@@ -225,6 +226,22 @@ def test_every_part_is_a_module_of_its_own_with_pinned_sums(part: parts.Part) ->
 
     assert {"go.mod", "go.sum"} <= {path.name for path in directory.iterdir()}
     assert (directory / "go.mod").read_text().startswith(f"module {part.module}\n")
+
+
+def test_the_plugin_is_the_one_that_the_installed_sdk_asks_for() -> None:
+    assert metadata.version("pulumi-kubernetes") == versions.KUBERNETES_PLUGIN
+
+
+def test_a_cache_that_cannot_be_written_is_a_clear_message(machine: Machine) -> None:
+    machine.go()
+    (machine.root / "cache").write_text("a file")
+
+    ended = start(machine)
+    printed, said = ended.communicate(timeout=60)
+
+    assert (ended.returncode, printed) == (1, "")
+    assert said.startswith("toolchain: [Errno ")
+    assert said.count("\n") == 1
 
 
 def test_the_versions_are_the_ones_that_the_modules_name() -> None:

@@ -8,6 +8,7 @@ import sys
 import venv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import grpc
@@ -69,14 +70,14 @@ def info(directory: Path, **options: str) -> proto.ProgramInfo:
     )
 
 
-def package(site: Path, name: str, plugin: str, *metadata: str) -> None:
+def package(site: Path, name: str, plugin: str, *more: str) -> None:
     """Install a package, as far as the language host looks."""
     module = site / name.replace("-", "_")
     module.mkdir()
     (module / "pulumi-plugin.json").write_text(plugin)
     described = site / f"{module.name}-1.2.3.dist-info"
     described.mkdir()
-    lines = (f"Name: {name}", "Version: 1.2.3", *metadata)
+    lines = (f"Name: {name}", "Version: 1.2.3", *more)
     (described / "METADATA").write_text("\n".join(("Metadata-Version: 2.1", *lines, "")))
 
 
@@ -163,7 +164,7 @@ def test_a_missing_virtual_environment_is_a_clear_message(host: Host, tmp_path: 
 
 
 def test_the_host_says_its_version_and_shakes_hands(host: Host) -> None:
-    assert host.calls.GetPluginInfo(Empty()).version == "3.272.0"
+    assert host.calls.GetPluginInfo(Empty()).version == metadata.version("pulumi")
     answer = host.calls.Handshake(proto.LanguageHandshakeRequest(engine_address=NO_ENGINE))
     assert answer == proto.LanguageHandshakeResponse()
 

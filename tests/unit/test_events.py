@@ -10,23 +10,25 @@ from pic.notices import Level
 
 
 class Sink:
-    """A transport that keeps what is posted."""
+    """A transport that keeps what is posted where."""
 
     def __init__(self) -> None:
-        self.bodies: list[Any] = []
+        self.posted: list[tuple[str, str, Any]] = []
 
     def get(self, path: str) -> object:
         raise NotImplementedError
 
     def request(self, method: str, path: str, body: object) -> object:
-        self.bodies.append(body)
+        self.posted.append((method, path, body))
         return {}
 
 
 def posted(name: str = "web", message: str = "it is", level: Level = Level.NORMAL) -> Any:
     sink = Sink()
     post(sink, Subject("prod", name, "uid"), level, "Created", message)
-    return sink.bodies[0]
+    [(method, path, body)] = sink.posted
+    assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
+    return body
 
 
 def test_an_event_happens_now() -> None:

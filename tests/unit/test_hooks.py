@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from pulumi import ResourceHookArgs
+from pulumi import ResourceHook, ResourceHookArgs
 
 from pic.cluster import PANGOLIN, StatusError
 from pic.errors import ClusterError
@@ -128,7 +128,10 @@ def about_to_delete(hooks: Hooks) -> Coroutine[Any, Any, None]:
 
 
 def test_the_names_of_the_hooks_stay_as_they_are_for_ever() -> None:
-    assert engine.run(lambda: Hooks() and None).hooks == [
+    def program() -> None:
+        Hooks()
+
+    assert engine.run(program).hooks == [
         "pic:after-create",
         "pic:after-update",
         "pic:before-delete",
@@ -145,7 +148,8 @@ def test_only_the_check_before_a_delete_can_stop_the_engine() -> None:
             *(binding.after_create, binding.after_update),
             *(binding.before_delete, binding.after_delete),
         ):
-            hook = (each or [])[0]
+            [hook] = each or []
+            assert isinstance(hook, ResourceHook)
             found[hook.name] = bool(hook.opts and hook.opts.ignore_errors)
 
     assert engine.run(program).error is None
@@ -228,7 +232,8 @@ def test_an_event_that_takes_too_long_is_given_up() -> None:
 
     class Slow(Cluster):
         def request(self, method: str, path: str, body: object) -> object:
-            return ended.wait(5)
+            ended.wait(5)
+            return super().request(method, path, body)
 
     started = time.monotonic()
 

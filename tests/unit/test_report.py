@@ -20,7 +20,8 @@ from pic.notices import Notice, Reason, Ref
 OWNER = Owner("prod", "web", "uid-1")
 
 
-def resource(host: str, http: HttpConfig = HttpConfig(), *, held: bool = False) -> Resource:
+def resource(host: str, http: HttpConfig | None = None, *, held: bool = False) -> Resource:
+    http = http or HttpConfig()
     spec = Spec(tunnel=TunnelRef("home"), http=http, targets=(Target("web", 80, "http"),))
     return Resource(host, "prod", f"pic-{host}", (OWNER,), {}, spec, held)
 

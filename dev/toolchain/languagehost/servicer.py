@@ -8,6 +8,7 @@ runtime options only `virtualenv`.
 import json
 import os
 import subprocess
+import threading
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import metadata
@@ -143,8 +144,10 @@ class LanguageHost(LanguageRuntimeServicer):
 
     def _stop_with(self, context: grpc.ServicerContext, child: subprocess.Popen[bytes]) -> None:
         """End a child when the engine gives up the call it serves."""
-        if not context.add_callback(lambda: self._children.stop(child)):
-            self._children.stop(child)
+        # In a thread of its own: callbacks run where all calls of this server arrive.
+        stop = threading.Thread(target=self._children.stop, args=(child,), daemon=True)
+        if not context.add_callback(stop.start):
+            stop.start()
 
 
 def _interpreter(info: proto.ProgramInfo, context: grpc.ServicerContext) -> Interpreter:

@@ -1,0 +1,109 @@
+"""Writes the pages of docs/ that are made from code: `make docs`; a test compares them."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pic import annotations
+from pic.config import Settings, settings_table
+from pic.notices import ADVICE, NORMAL, Level, Reason
+from pic.permissions import needed
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def pages() -> dict[str, str]:
+    """Return every made page by its file name."""
+    return {
+        "annotations.md": _annotations(),
+        "settings.md": _settings(),
+        "notices.md": _notices(),
+        "permissions.md": _permissions(),
+    }
+
+
+def _annotations() -> str:
+    rows = [
+        (f"`{annotations.PREFIX}{key.name}`", key.values, key.meaning, key.unreadable)
+        for key in annotations.KEYS
+    ]
+    return _page(
+        "Annotations",
+        "On an Ingress whose class is ours. Yes and no may be written true, false, yes, no, on, off,"
+        " 1 or 0, in any case. A key below the prefix that is not listed here is told with the"
+        " nearest one that is.",
+        _table(("annotation", "values", "effect", "when it cannot be read"), rows),
+    )
+
+
+def _settings() -> str:
+    rows = [
+        (f"`pic:{key}`", allowed, default, environment, description)
+        for key, allowed, default, environment, description in settings_table()
+    ]
+    return _page(
+        "Settings",
+        "In `stacks/Pulumi.<stack>.yaml`, or for one run of `pic` with `--config KEY=VALUE`"
+        " without the prefix. A variable of the environment counts where the stack is silent; where"
+        " both speak and differ, the stack wins and a notice says so. No setting is a secret.",
+        _table(("setting", "allowed", "default", "environment", "what it does"), rows),
+    )
+
+
+def _notices() -> str:
+    rows = [
+        (
+            reason.value,
+            (Level.NORMAL if reason in NORMAL else Level.WARNING).value,
+            ADVICE[reason].cause,
+            ADVICE[reason].way_out,
+            ADVICE[reason].fate.value,
+        )
+        for reason in sorted(Reason)
+    ]
+    return _page(
+        "Notices",
+        "What pic tells about an object, in the plan and in the log of the engine. The last column"
+        " says what becomes of a live object when this takes away the last good path of its host:"
+        " it goes, it is held (declared again as it is), or the question does not arise.",
+        _table(("reason", "level", "cause", "way out", "live object"), rows),
+    )
+
+
+def _permissions() -> str:
+    rows = [
+        (each.group or "core", each.resource, each.verb, each.name or "all", each.why)
+        for each in needed(Settings())
+    ]
+    return _page(
+        "Permissions",
+        "What a run of `pulumi up` needs with the default settings. With `pic:namespaces` the reads"
+        " of Ingresses and Services are in those namespaces only, and with `pic:tunnelNamespace` those"
+        " of tunnels and organisations. `pic:resourceSchema` other than `auto` does without the CRD;"
+        " `pic:clusterId` stands in where namespace kube-system may not be read. Our own objects are"
+        " always listed in all namespaces. `pic init` asks the cluster for each of these.",
+        _table(("API group", "resource", "verb", "name", "what for"), rows),
+    )
+
+
+def _page(title: str, introduction: str, table: str) -> str:
+    return f"# {title}\n\n{introduction}\n\n{table}\nThis page is made by `make docs`.\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(_cell(each) for each in line)} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+        print(f"docs/{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""`pic init` in a real cluster."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dev.controlplane import ControlPlane
+from pic import cli
+
+TUNNEL = """
+apiVersion: tunnel.pangolin.io/v1alpha1
+kind: PangolinTunnel
+metadata: {name: home}
+spec: {organizationRef: {name: acme}, siteName: home}
+"""
+NEXT = """
+CRDs and permissions are there. Next:
+  pulumi stack init prod
+  pulumi preview --stack prod
+"""
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def cluster_id(control_plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The id of the cluster that pic finds, from an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(control_plane.kubeconfig))
+    shown = ("get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}")
+    return control_plane.kubectl(*shown)
+
+
+def written(root: Path) -> object:
+    return yaml.safe_load((root / "stacks" / "Pulumi.prod.yaml").read_text())
+
+
+def test_a_stack_is_bound_to_the_cluster_and_a_second_time_changes_nothing(
+    cluster_id: str, tmp_path: Path, capsys: Capture
+) -> None:
+    for _ in range(2):
+        assert cli.main(["init", "--stack", "prod", "--tunnel-namespace", "tunnels"]) == 0
+
+        assert capsys.readouterr().out == (
+            "wrote stacks/Pulumi.prod.yaml\n"
+            "  pic:tunnelNamespace: tunnels\n"
+            f"  pic:clusterId: {cluster_id}\n" + NEXT
+        )
+    assert written(tmp_path) == {
+        "config": {"pic:tunnelNamespace": "tunnels", "pic:clusterId": cluster_id}
+    }
+
+
+@pytest.mark.usefixtures("cluster_id")
+def test_the_only_place_with_tunnels_is_found(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    # Those of other tests go with their namespaces.
+    control_plane.kubectl("wait", "--for=delete", "pangolintunnels", "--all", "-A")
+    control_plane.kubectl("create", "-n", namespace, "-f", "-", input=TUNNEL)
+
+    cli.main(["init", "--stack", "prod"])
+
+    config = written(tmp_path)
+    control_plane.kubectl("delete", "-n", namespace, "pangolintunnel/home")
+    assert isinstance(config, dict)
+    assert config["config"]["pic:tunnelNamespace"] == namespace
+
+
+@pytest.mark.usefixtures("cluster_id")
+def test_a_stack_of_another_cluster_is_refused(
+    older_control_plane: ControlPlane,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    cli.main(["init", "--stack", "prod"])
+    before = written(tmp_path)
+    capsys.readouterr()
+    monkeypatch.setenv("KUBECONFIG", str(older_control_plane.kubeconfig))
+
+    assert cli.main(["init", "--stack", "prod"]) == 2
+    assert capsys.readouterr().err.startswith("pic: stack prod belongs to cluster ")
+    assert written(tmp_path) == before
