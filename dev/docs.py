@@ -28,9 +28,9 @@ def _annotations() -> str:
     ]
     return _page(
         "Annotations",
-        "On an Ingress whose class is ours. Yes and no may be written true, false, yes, no, on, off,"
-        " 1 or 0, in any case. A key below the prefix that is not listed here is told with the"
-        " nearest one that is.",
+        "On an Ingress whose class is ours. Yes and no may be written true, false, yes, no, on,"
+        " off, 1 or 0, in any case. A key below the prefix that is not listed here is told with"
+        " the nearest one that is.",
         _table(("annotation", "values", "effect", "when it cannot be read"), rows),
     )
 
@@ -76,11 +76,12 @@ def _permissions() -> str:
     ]
     return _page(
         "Permissions",
-        "What a run of `pulumi up` needs with the default settings. With `pic:namespaces` the reads"
-        " of Ingresses and Services are in those namespaces only, and with `pic:tunnelNamespace` those"
-        " of tunnels and organisations. `pic:resourceSchema` other than `auto` does without the CRD;"
-        " `pic:clusterId` stands in where namespace kube-system may not be read. Our own objects are"
-        " always listed in all namespaces. `pic init` asks the cluster for each of these.",
+        "What a run of `pulumi up` needs with the default settings. With `pic:namespaces` the"
+        " reads of Ingresses and Services are in those namespaces only, and with"
+        " `pic:tunnelNamespace` those of tunnels and organisations. `pic:resourceSchema` other"
+        " than `auto` does without the CRD; `pic:clusterId` stands in where namespace kube-system"
+        " may not be read. Our own objects are always listed in all namespaces. `pic init` asks"
+        " the cluster for each of these.",
         _table(("API group", "resource", "verb", "name", "what for"), rows),
     )
 

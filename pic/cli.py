@@ -1,6 +1,7 @@
 """The command line: verbs, flags and exit codes. The only place that prints."""
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -92,6 +93,9 @@ def _common(verb: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code; expected errors are one clear message."""
     options = parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An arrow that the terminal's encoding lacks is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         result: int = options.run(options, os.environ)
         sys.stdout.flush()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, assert_never
 from urllib.parse import urlencode
 
 import urllib3
@@ -332,6 +332,8 @@ def fixed_schema(setting: ResourceSchema) -> Schema | None:
             return live.SCHEMA_TARGET
         case ResourceSchema.AUTO:
             return None
+        case _:
+            assert_never(setting)
 
 
 def listing(transport: Transport, wanted: Read) -> list[Raw]:

@@ -13,7 +13,7 @@ from pic.model import (
     Target,
     TunnelRef,
 )
-from pic.objects import Raw, identity, mapping, sequence, string_map, text
+from pic.objects import Raw, identity, integer, mapping, sequence, string_map, text
 
 FIELD_MANAGER = "pic"
 VERSION = "v1alpha1"
@@ -46,7 +46,7 @@ def resource(raw: Raw) -> LiveResource:
         spec=spec,
         owned=frozenset(path for entry in ours for path in _owned(entry)) if managers else None,
         managed=bool(ours),
-        generation=_number(metadata.get("generation")) or 0,
+        generation=integer(metadata.get("generation")) or 0,
         status=text(status.get("status")),
     )
 
@@ -78,11 +78,11 @@ def _target(value: object) -> Target:
     raw = mapping(value, "spec.targets[]")
     return Target(
         ip=text(raw.get("ip")),
-        port=_number(raw.get("port")) or 0,
+        port=integer(raw.get("port")) or 0,
         method=_optional(raw.get("method")),
         path=_optional(raw.get("path")),
         match=_optional(raw.get("pathMatchType")),
-        priority=_number(raw.get("priority")),
+        priority=integer(raw.get("priority")),
     )
 
 
@@ -127,10 +127,6 @@ def _optional(value: object) -> str | None:
 
 def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def schema(crd: Raw) -> Schema:

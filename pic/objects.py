@@ -23,6 +23,7 @@ Raw = Mapping[str, object]
 
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 _NOTHING: Raw = {}
+_INT32 = 2**31
 _PATH_TYPES = frozenset(kind.value for kind in PathType)
 
 
@@ -177,17 +178,18 @@ def _port(value: object, where: str) -> int | str | None:
     number, name = raw.get("number"), raw.get("name")
     if number is not None and name:
         return None
-    return text(name) if name else _integer(number)
+    return text(name) if name else integer(number)
 
 
 def _int_or_name(value: object) -> int | str | None:
-    return value if isinstance(value, str) and value else _integer(value)
+    return value if isinstance(value, str) and value else integer(value)
 
 
-def _integer(value: object) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def integer(value: object) -> int | None:
+    """Return a whole number of 32 bits, which is what Kubernetes has for ports and priorities."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value) if -_INT32 <= value < _INT32 else None
 
 
 def ingress_class(raw: Raw) -> IngressClass:
@@ -223,7 +225,7 @@ def service(raw: Raw) -> Service:
 
 def _service_port(value: object, where: str) -> ServicePort:
     raw = mapping(value, where)
-    port = _integer(raw.get("port"))
+    port = integer(raw.get("port"))
     if port is None:
         raise MalformedError(f"{where}.port {text(raw.get('port'))!r} is not a number")
     return ServicePort(

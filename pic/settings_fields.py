@@ -189,7 +189,8 @@ FIELDS = (
         "maxWeakened",
         read.unless_empty(read.whole, None),
         _WHOLE,
-        "How many hosts may lose their login or block in one run; left open, there is no limit.",
+        "How many hosts may lose their login or block in one run, whatever the ratio;"
+        " left open, as pic:maxRemovals.",
     ),
     Field(
         "acknowledge",

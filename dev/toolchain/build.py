@@ -10,7 +10,7 @@ from dev.toolchain.progress import Progress
 from dev.toolchain.surroundings import Surroundings
 
 _MEGA, _GIGA = 10**6, 10**9
-NEEDED_BYTES = 6 * _GIGA  # the module cache, the build cache and the results of all three parts
+NEEDED_BYTES = 6 * _GIGA  # one part from empty caches: up to 4.5 of build cache, then its modules
 
 
 def cached(around: Surroundings, part: Part) -> Path | None:

@@ -291,6 +291,22 @@ def test_a_signal_ends_the_host_quietly_and_its_children_with_it(
     assert all(map(is_gone, started))
 
 
+@pytest.mark.parametrize("attempt", range(5))
+def test_no_signal_is_lost_among_those_of_an_engine_that_still_lives(
+    script: Path, attempt: int
+) -> None:
+    with serving(script) as host:
+        for _ in range(20 + attempt):
+            host.process.send_signal(signal.SIGHUP)
+        assert host.calls.GetPluginInfo(Empty()).version == metadata.version("pulumi")
+
+        host.process.send_signal(signal.SIGHUP)
+        host.process.send_signal(signal.SIGTERM)
+        printed, errors = host.process.communicate(timeout=30)
+
+    assert (host.process.returncode, printed, errors) == (0, "", "")
+
+
 def test_a_provider_does_not_outlive_a_host_that_is_killed(
     script: Path, waiting_provider: proto.RunPluginRequest
 ) -> None:

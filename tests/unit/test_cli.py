@@ -3,14 +3,17 @@
 import io
 import json
 import os
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pic import cli
+from pic.cluster import PANGOLIN
+from pic.initialise import REVIEW
 from pic.stackfile import StackFile
-from tests.program.api import CLUSTER, Api, furnish, ingress, serving
+from tests.program.api import CLUSTER, Answer, Api, furnish, ingress, serving
 
 WEB = """
 apiVersion: networking.k8s.io/v1
@@ -260,14 +263,31 @@ def test_a_plan_of_the_cluster_tells_a_terminal_what_takes_time(
     assert capsys.readouterr().out.splitlines()[-1] == "1 resource, 0 warnings, 0 remarks"
 
 
-def test_init_writes_the_stack_and_says_what_is_missing(
-    root: Path, capsys: Capture, api: Api
-) -> None:
-    review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-    api.refuses(review, 403, "no")
-    words = ["init", "--stack", "prod", "--tunnel-namespace", "here", "--config", "context=here"]
+def test_init_writes_the_stack_and_says_what_is_next(root: Path, capsys: Capture, api: Api) -> None:
+    kinds = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
+    api.says(PANGOLIN, Answer({"resources": [{"name": name} for name in kinds]}))
+    api.says(REVIEW, Answer({"status": {"allowed": True}}))
+    words = ["init", "--stack", "prod", "--tunnel-namespace", "there", "--config", "context=here"]
 
-    assert failure(capsys, *words) == (
+    assert cli.main(words) == 0
+    assert capsys.readouterr().out == (
+        "wrote stacks/Pulumi.prod.yaml\n"
+        "  pic:context: here\n"
+        "  pic:tunnelNamespace: there\n"
+        f"  pic:clusterId: {CLUSTER}\n"
+        "\n"
+        "CRDs and permissions are there. Next:\n"
+        "  pulumi stack init prod\n"
+        "  pulumi preview --stack prod\n"
+    )
+    assert (root / "stacks" / "Pulumi.prod.yaml").exists()
+
+
+def test_init_that_cannot_ask_writes_nothing(root: Path, capsys: Capture, api: Api) -> None:
+    api.refuses(REVIEW, 403, "no")
+    api.says(PANGOLIN, Answer({"resources": []}))
+
+    assert failure(capsys, "init", "--stack", "prod") == (
         5,
         "pic: permissions cannot be asked for: no (HTTP 403)\n",
     )
@@ -291,3 +311,31 @@ def test_a_reader_that_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr("sys.stdout", closed)
 
         assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+
+
+@pytest.mark.parametrize(("encoding", "arrow"), [("ascii", b"\\u2192"), ("utf-8", "→".encode())])
+def test_an_encoding_without_arrows_gets_escapes(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, arrow: bytes
+) -> None:
+    shown = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding=encoding))
+
+    assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+    assert b"public    / " + arrow + b" http://web." in shown.getvalue()
+
+
+def test_output_may_be_any_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", shown := io.StringIO())
+
+    assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+    assert "app.example.com" in shown.getvalue()
+
+
+def test_the_module_runs_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr("sys.argv", ["pic", "plan"])
+
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_module("pic", run_name="__main__")
+
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("pic: there is no stack file yet")

@@ -647,6 +647,15 @@ def test_an_incomplete_service_account_is_told(pod: dict[str, str]) -> None:
     )
 
 
+def test_in_a_pod_its_service_account_is_taken(pod: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_text("a certificate")
+
+    found = cluster.connect(DEFAULT, pod)
+
+    assert found.server == "https://10.0.0.1:443"
+    assert found.api.configuration.auth_settings()["BearerToken"]["value"] == "bearer of-the-pod"
+
+
 def test_a_kubeconfig_or_a_context_goes_before_the_pod(pod: dict[str, str], tmp_path: Path) -> None:
     path = written(tmp_path / "1", "http://one.example.com", "one")
 

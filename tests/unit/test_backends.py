@@ -1,0 +1,119 @@
+import pytest
+
+from pic.backends import BackendError, Resolver
+from pic.config import Settings
+from pic.model import ResourceBackend, Service, ServiceBackend, ServicePort, Target
+from pic.notices import Reason
+
+WEB = Service(
+    "prod",
+    "web",
+    (
+        ServicePort("http", 80, 8080),
+        ServicePort("tls", 443, app_protocol="HTTPS"),
+        ServicePort("grpc", 81, app_protocol="kubernetes.io/h2c"),
+    ),
+)
+PODS = Service(
+    "prod",
+    "pods",
+    (
+        ServicePort("a", 80, 8080),
+        ServicePort("b", 81),
+        ServicePort("c", 82, 0),
+        ServicePort("d", 83, "web"),
+        ServicePort("e", 84, 70000),
+    ),
+    headless=True,
+)
+BARE = Service("prod", "bare")
+FAR = Service(
+    "prod",
+    "far",
+    (ServicePort("tls", 443, app_protocol="https"),),
+    external=True,
+    external_name="a.example.org",
+)
+SERVICES = {(each.namespace, each.name): each for each in (WEB, PODS, BARE, FAR)}
+KNOWN = Resolver(SERVICES, Settings())
+UNKNOWN = Resolver(None, Settings(backend_scheme="https", cluster_domain="k8s.lan"))
+ALLOWED = Resolver(SERVICES, Settings(allow_external_name=True))
+
+
+@pytest.mark.parametrize(
+    ("resolver", "service", "port", "scheme", "target"),
+    [
+        (KNOWN, "web", 80, None, Target("web.prod.svc.cluster.local", 80, "http")),
+        (KNOWN, "web", "http", "https", Target("web.prod.svc.cluster.local", 80, "https")),
+        (KNOWN, "web", "tls", None, Target("web.prod.svc.cluster.local", 443, "https")),
+        (KNOWN, "web", "grpc", "http", Target("web.prod.svc.cluster.local", 81, "http")),
+        (KNOWN, "pods", "a", None, Target("pods.prod.svc.cluster.local", 8080, "http")),
+        (KNOWN, "pods", "b", None, Target("pods.prod.svc.cluster.local", 81, "http")),
+        (KNOWN, "pods", "c", None, Target("pods.prod.svc.cluster.local", 82, "http")),
+        (UNKNOWN, "any", 80, None, Target("any.prod.svc.k8s.lan", 80, "https")),
+        (ALLOWED, "far", 8080, None, Target("a.example.org", 8080, "http")),
+        (ALLOWED, "far", 443, None, Target("a.example.org", 443, "https")),
+        (ALLOWED, "far", "tls", "http", Target("a.example.org", 443, "http")),
+    ],
+)
+def test_a_backend_resolves_to_an_address_port_and_scheme(
+    resolver: Resolver, service: str, port: int | str, scheme: str | None, target: Target
+) -> None:
+    assert resolver.resolve(ServiceBackend(service, port), "prod", scheme) == target
+
+
+@pytest.mark.parametrize(
+    ("resolver", "service", "port", "reason", "message"),
+    [
+        (
+            KNOWN,
+            "web",
+            "x",
+            Reason.BACKEND_INVALID,
+            "Service web has no port 'x'; it has 80 http, 443 tls, 81 grpc",
+        ),
+        (KNOWN, "bare", 80, Reason.BACKEND_INVALID, "Service bare has no port 80; it has none"),
+        (
+            KNOWN,
+            "web",
+            None,
+            Reason.BACKEND_INVALID,
+            "the backend names no usable port of Service web",
+        ),
+        (
+            KNOWN,
+            "pods",
+            "e",
+            Reason.BACKEND_INVALID,
+            "port 70000 of Service pods is not between 1 and 65535",
+        ),
+        (KNOWN, "gone", 80, Reason.BACKEND_NOT_FOUND, "there is no Service gone in prod"),
+        (KNOWN, "", 80, Reason.BACKEND_INVALID, "'' is not the name of a Service"),
+        (
+            UNKNOWN,
+            "web",
+            None,
+            Reason.BACKEND_INVALID,
+            "the port '' of Service web cannot be looked up, since no Services are known",
+        ),
+        (
+            ALLOWED,
+            "far",
+            "x",
+            Reason.BACKEND_INVALID,
+            "Service far has no port 'x'; it has 443 tls",
+        ),
+    ],
+)
+def test_a_backend_that_leads_nowhere_is_refused_with_the_reason(
+    resolver: Resolver, service: str, port: int | str | None, reason: Reason, message: str
+) -> None:
+    with pytest.raises(BackendError) as caught:
+        resolver.resolve(ServiceBackend(service, port), "prod", None)
+
+    assert (caught.value.reason, str(caught.value)) == (reason, message)
+
+
+def test_what_is_no_service_is_refused() -> None:
+    with pytest.raises(BackendError, match="the backend is Bucket/b, not a Service"):
+        KNOWN.resolve(ResourceBackend("Bucket/b"), "prod", None)

@@ -1,0 +1,64 @@
+from pic.claims import Claim, Claims, Contest, settle
+from pic.config import Settings
+from pic.inventory import Inventory, Ownership
+from pic.model import Ingress, LiveResource, Snapshot, Unreadable
+from pic.names import STACK_LABEL
+from pic.notices import Notice, Reason, Ref
+from pic.select import Notices
+from pic.tunnels import Tunnels
+
+EMPTY = Inventory((), Ownership("pic.prod"))
+
+
+def claim(host: str, namespace: str, name: str, created: str = "") -> Claim:
+    return Claim(host, Ingress(namespace, name, f"uid-{name}", created))
+
+
+def test_contests_come_by_host_with_the_oldest_claim_first() -> None:
+    young, old = (
+        claim("b.example", "prod", "young", "2025"),
+        claim("b.example", "prod", "old", "2024"),
+    )
+    other = claim("a.example", "prod", "other")
+    notices = Notices()
+
+    found = list(settle([young, other, old], EMPTY, notices))
+
+    assert found == [
+        Contest("a.example", (other,), None),
+        Contest("b.example", (old, young), None),
+    ]
+    assert notices.sorted() == ()
+
+
+def test_who_loses_a_contest_is_told_by_whom() -> None:
+    lost, won = claim("a.example", "prod", "web", "2025"), claim("a.example", "test", "web", "2024")
+    notices = Notices()
+
+    found = list(settle([lost, won], EMPTY, notices))
+
+    assert found == [Contest("a.example", (won,), None)]
+    assert notices.sorted() == (
+        Notice(
+            Reason.HOST_CONFLICT,
+            Ref("Ingress", "prod", "web"),
+            "a.example goes to Ingress test/web, which is older",
+            "a.example",
+        ),
+    )
+
+
+def test_an_incumbent_that_nobody_of_its_namespace_claims_counts_for_nothing() -> None:
+    live = LiveResource("test", "x", "u", "a.example", {STACK_LABEL: "pic.prod"})
+    web = claim("a.example", "prod", "web")
+
+    found = list(settle([web], Inventory([live], Ownership("pic.prod")), Notices()))
+
+    assert found == [Contest("a.example", (web,), None)]
+
+
+def test_what_is_no_ingress_claims_nothing() -> None:
+    notices = Notices()
+    claims = Claims(Tunnels(Snapshot(), Settings()), EMPTY, Settings(), notices)
+
+    assert list(claims.of_unreadable(Unreadable("Service", "prod", "web", "wrong"))) == []

@@ -1,0 +1,339 @@
+from collections.abc import Callable
+
+import pytest
+
+from pic import objects
+from pic.model import (
+    Ingress,
+    IngressClass,
+    IngressPath,
+    Organization,
+    PathType,
+    ResourceBackend,
+    Rule,
+    Service,
+    ServiceBackend,
+    ServicePort,
+    Tunnel,
+)
+from pic.names import derived_uid
+from pic.objects import MalformedError, Raw
+
+NAMED = {"metadata": {"name": "web", "namespace": "prod"}}
+
+
+def with_spec(spec: object) -> Raw:
+    return {**NAMED, "spec": spec}
+
+
+def with_path(path: object) -> Raw:
+    return with_spec({"rules": [{"http": {"paths": [path]}}]})
+
+
+def test_a_whole_ingress_is_read() -> None:
+    raw = {
+        "metadata": {
+            "name": "web",
+            "namespace": "prod",
+            "uid": "uid-1",
+            "creationTimestamp": "2025-01-01T01:00:00+01:00",
+            "labels": {"app": "web", "empty": None},
+            "annotations": {"a": "x", "b": None, "c": True, "d": 7},
+            "deletionTimestamp": "2025-02-01T00:00:00Z",
+            "finalizers": ["other", "foregroundDeletion"],
+        },
+        "spec": {
+            "ingressClassName": "pangolin",
+            "defaultBackend": {"service": {"name": "rest", "port": {"name": "http"}}},
+            "rules": [
+                {"host": "app.example.com"},
+                {
+                    "http": {
+                        "paths": [
+                            {
+                                "path": "/a",
+                                "pathType": "Exact",
+                                "backend": {"service": {"name": "web", "port": {"number": 80}}},
+                            },
+                            {"backend": {"resource": {"kind": "Bucket", "name": "b"}}},
+                        ]
+                    }
+                },
+            ],
+        },
+    }
+
+    assert objects.ingress(raw) == Ingress(
+        namespace="prod",
+        name="web",
+        uid="uid-1",
+        created="2025-01-01T00:00:00+00:00",
+        class_name="pangolin",
+        labels={"app": "web", "empty": ""},
+        annotations={"a": "x", "b": None, "c": "true", "d": "7"},
+        rules=(
+            Rule("app.example.com"),
+            Rule(
+                "",
+                (
+                    IngressPath("/a", PathType.EXACT, ServiceBackend("web", 80)),
+                    IngressPath("", PathType.IMPLEMENTATION_SPECIFIC, ResourceBackend("Bucket/b")),
+                ),
+            ),
+        ),
+        default_backend=ServiceBackend("rest", "http"),
+        foreground=True,
+    )
+
+
+def test_an_ingress_without_anything_has_a_namespace_and_a_derived_uid() -> None:
+    found = objects.ingress({"metadata": {"name": "web"}})
+
+    assert found == Ingress("default", "web", derived_uid("Ingress", "default", "web"))
+
+
+@pytest.mark.parametrize(
+    ("port", "expected"),
+    [
+        ({"number": 80}, 80),
+        ({"number": 80.0}, 80),
+        ({"number": 80.5}, None),
+        ({"number": "80"}, None),
+        ({"number": True}, None),
+        ({"name": "http"}, "http"),
+        ({"name": 80}, "80"),
+        ({"name": ""}, None),
+        ({"number": 80, "name": "http"}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_a_port_is_a_number_a_name_or_nothing_usable(
+    port: object, expected: int | str | None
+) -> None:
+    backend = {"service": {"name": "web", "port": port}}
+    (rule,) = objects.ingress(with_path({"backend": backend})).rules
+
+    assert rule.paths[0].backend == ServiceBackend("web", expected)
+
+
+@pytest.mark.parametrize(
+    ("backend", "expected"),
+    [
+        ({"serviceName": "web", "servicePort": 80}, ServiceBackend("web", 80)),
+        ({"serviceName": "web", "servicePort": "80"}, ServiceBackend("web", "80")),
+        ({"serviceName": None, "servicePort": None}, ServiceBackend("", None)),
+        ({"resource": {"kind": "B", "name": "b"}, "serviceName": "x"}, ResourceBackend("B/b")),
+        ({"service": {}}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_a_backend_is_read_from_either_version(
+    backend: object, expected: ServiceBackend | ResourceBackend | None
+) -> None:
+    (rule,) = objects.ingress(with_path({"backend": backend})).rules
+
+    assert rule.paths[0].backend == expected
+
+
+@pytest.mark.parametrize(
+    ("reader", "raw", "problem"),
+    [
+        (objects.ingress, {}, "metadata.name '' is not a legal name"),
+        (objects.ingress, {"metadata": {"name": "Web"}}, "metadata.name 'Web' is not a legal name"),
+        (objects.ingress, {"metadata": {"name": 7}}, "metadata.name '7' is not a legal name"),
+        (objects.ingress, {"metadata": []}, "metadata is a list, not a map"),
+        (
+            objects.ingress,
+            {"metadata": {"name": "web", "namespace": "a.b"}},
+            "metadata.namespace 'a.b' is not a legal name",
+        ),
+        (
+            objects.ingress,
+            {"metadata": {"name": "web", "namespace": ["a"]}},
+            "metadata.namespace '(a list)' is not a legal name",
+        ),
+        (objects.ingress, with_spec("x"), "spec is text, not a map"),
+        (objects.ingress, with_spec({"rules": {}}), "spec.rules is a map, not a list"),
+        (objects.ingress, with_spec({"rules": [True]}), "spec.rules[0] is a boolean, not a map"),
+        (
+            objects.ingress,
+            with_spec({"rules": [{"http": {"paths": 3}}]}),
+            "spec.rules[0].http.paths is a number, not a list",
+        ),
+        (
+            objects.ingress,
+            with_path({"pathType": "prefix"}),
+            "spec.rules[0].http.paths[0].pathType 'prefix' is none of Exact,"
+            " ImplementationSpecific, Prefix",
+        ),
+        (
+            objects.ingress,
+            with_path({"backend": {"service": {"name": "web", "port": 80}}}),
+            "spec.rules[0].http.paths[0].backend.service.port is a number, not a map",
+        ),
+        (
+            objects.service,
+            with_spec({"ports": [{"port": None}]}),
+            "spec.ports[0].port '' is not a number",
+        ),
+        (objects.tunnel, with_spec(7), "spec is a number, not a map"),
+        (
+            objects.organization,
+            {**NAMED, "status": {"domains": ["x"]}},
+            "status.domains[0] is text, not a map",
+        ),
+        (
+            objects.ingress_class,
+            {"metadata": {"name": "x", "annotations": 1}},
+            "metadata.annotations is a number, not a map",
+        ),
+    ],
+)
+def test_a_wrong_shape_is_told_with_its_place(
+    reader: Callable[[Raw], object], raw: Raw, problem: str
+) -> None:
+    with pytest.raises(MalformedError) as caught:
+        reader(raw)
+
+    assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, ""),
+        ("x", "x"),
+        (True, "true"),
+        (False, "false"),
+        (7, "7"),
+        (1.5, "1.5"),
+        ([], "(a list)"),
+        ({}, "(a map)"),
+    ],
+)
+def test_scalars_are_text_as_people_mean_them(value: object, expected: str) -> None:
+    assert objects.text(value) == expected
+
+
+def test_a_number_too_long_to_be_written_is_still_text() -> None:
+    assert objects.text(10**5000) == "(a number)"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (80, 80),
+        (80.0, 80),
+        (-1, -1),
+        (2**31 - 1, 2**31 - 1),
+        (2**31, None),
+        (-(2**31) - 1, None),
+        (0.5, None),
+        (float("inf"), None),
+        (float("nan"), None),
+        (True, None),
+        ("80", None),
+        (None, None),
+    ],
+)
+def test_a_number_is_whole_and_of_32_bits(value: object, expected: int | None) -> None:
+    assert objects.integer(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2025-01-01T00:00:00Z", "2025-01-01T00:00:00+00:00"),
+        ("2025-01-01T00:00:00", "2025-01-01T00:00:00+00:00"),
+        ("2025-01-01T01:30:00+01:30", "2025-01-01T00:00:00+00:00"),
+        ("2025-01-01T00:00:00.5Z", "2025-01-01T00:00:00.500000+00:00"),
+        ("yesterday", ""),
+        (None, ""),
+        ("0001-01-01T00:00:00+23:59", ""),
+    ],
+)
+def test_times_are_in_utc_and_sort_as_text(value: object, expected: str) -> None:
+    assert objects.timestamp(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        ({}, False),
+        ({"deletionTimestamp": "2025-01-01T00:00:00Z"}, False),
+        ({"finalizers": ["foregroundDeletion"]}, False),
+        ({"deletionTimestamp": "2025-01-01T00:00:00Z", "finalizers": ["orphan"]}, False),
+        ({"deletionTimestamp": "2025-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}, True),
+    ],
+)
+def test_deletion_in_the_foreground_has_a_mark_and_a_finalizer(
+    metadata: dict[str, object], *, expected: bool
+) -> None:
+    raw = {"metadata": {"name": "web", **metadata}}
+
+    assert objects.ingress(raw).foreground is expected
+
+
+def test_a_class_is_the_default_only_by_the_word_true() -> None:
+    def marked(value: object) -> IngressClass:
+        annotations = {objects.DEFAULT_CLASS: value}
+        return objects.ingress_class({"metadata": {"name": "x", "annotations": annotations}})
+
+    assert [marked(value).default for value in ("true", True, "True", "false", None)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_a_service_is_read_as_far_as_a_backend_needs_it() -> None:
+    ports = [
+        {"port": 80},
+        {"name": "http", "port": 81, "targetPort": 8080, "appProtocol": "https"},
+        {"port": 82, "targetPort": "web"},
+    ]
+    raw = with_spec(
+        {"clusterIP": "None", "type": "ExternalName", "externalName": "x", "ports": ports}
+    )
+
+    assert objects.service(raw) == Service(
+        namespace="prod",
+        name="web",
+        ports=(
+            ServicePort("", 80),
+            ServicePort("http", 81, 8080, "https"),
+            ServicePort("", 82, "web"),
+        ),
+        headless=True,
+        external=True,
+        external_name="x",
+    )
+
+
+def test_a_tunnel_names_its_organisation_perhaps_with_a_namespace() -> None:
+    def tunnel(ref: object) -> Tunnel:
+        return objects.tunnel(
+            {**with_spec({"organizationRef": ref}), "status": {"status": "Ready"}}
+        )
+
+    assert tunnel({"name": "acme"}) == Tunnel("prod", "web", ("prod", "acme"), "Ready")
+    assert tunnel({"name": "acme", "namespace": "net"}).organization == ("net", "acme")
+    assert [tunnel(ref).organization for ref in ({"name": ""}, {}, None)] == [None, None, None]
+
+
+def test_only_domains_that_are_verified_count() -> None:
+    domains = [
+        {"baseDomain": "B.example.", "verified": True},
+        {"baseDomain": "a.example", "verified": True},
+        {"baseDomain": "c.example", "verified": "true"},
+        {"baseDomain": "d.example"},
+        {"verified": True},
+    ]
+
+    found = objects.organization({**NAMED, "status": {"domains": domains}})
+
+    assert found == Organization("prod", "web", ("a.example", "b.example"))

@@ -1,0 +1,134 @@
+import re
+
+import pytest
+
+from pic.model import PathType
+from pic.paths import ROOT, Route, UnusablePathError, proxy_key, quote, translate
+
+PREFIX, EXACT, OWN = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
+
+
+def matches(route: Route, request: str) -> bool:
+    if route.path is None:
+        return True
+    if route.match == "exact":
+        return request == route.path
+    return re.search(route.path, request) is not None
+
+
+def chosen(routes: list[Route], request: str) -> Route | None:
+    fitting = [route for route in routes if matches(route, request)]
+    return max(fitting, key=lambda route: route.priority or 0, default=None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "request_path", "expected"),
+    [
+        (PREFIX, "/", "/any/path", True),
+        (EXACT, "/foo", "/foo", True),
+        (EXACT, "/foo", "/bar", False),
+        (EXACT, "/foo", "/foo/", False),
+        (EXACT, "/foo/", "/foo", False),
+        (PREFIX, "/foo", "/foo", True),
+        (PREFIX, "/foo", "/foo/", True),
+        (PREFIX, "/foo/", "/foo", True),
+        (PREFIX, "/foo/", "/foo/", True),
+        (PREFIX, "/aaa/bb", "/aaa/bbb", False),
+        (PREFIX, "/aaa/bbb", "/aaa/bbb", True),
+        (PREFIX, "/aaa/bbb/", "/aaa/bbb", True),
+        (PREFIX, "/aaa/bbb", "/aaa/bbb/", True),
+        (PREFIX, "/aaa/bbb", "/aaa/bbb/ccc", True),
+        (PREFIX, "/aaa/bbb", "/aaa/bbbxyz", False),
+        (PREFIX, "/aaa", "/ccc", False),
+    ],
+)
+def test_paths_match_as_the_table_of_the_kubernetes_documentation_has_it(
+    kind: PathType, path: str, request_path: str, expected: bool
+) -> None:
+    assert matches(translate(path, kind, regex=False), request_path) is expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "request_path", "winner"),
+    [
+        ([("/", PREFIX), ("/aaa", PREFIX)], "/aaa/ccc", 1),
+        ([("/", PREFIX), ("/aaa", PREFIX), ("/aaa/bbb", PREFIX)], "/aaa/bbb", 2),
+        ([("/", PREFIX), ("/aaa", PREFIX), ("/aaa/bbb", PREFIX)], "/ccc", 0),
+        ([("/foo", PREFIX), ("/foo", EXACT)], "/foo", 1),
+        ([("/foo", EXACT), ("/foo/bar", PREFIX)], "/foo/bar", 1),
+        ([("/", EXACT), ("/", PREFIX)], "/", 0),
+    ],
+)
+def test_the_longest_path_goes_first_and_exact_before_prefix(
+    paths: list[tuple[str, PathType]], request_path: str, winner: int
+) -> None:
+    routes = [translate(path, kind, regex=False) for path, kind in paths]
+
+    assert chosen(routes, request_path) is routes[winner]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "regex", "route"),
+    [
+        ("", PREFIX, False, ROOT),
+        ("/", OWN, False, ROOT),
+        ("/", OWN, True, ROOT),
+        ("", EXACT, False, Route("/", "exact", 105, 1)),
+        ("/foo/", EXACT, False, Route("/foo/", "exact", 113, 5)),
+        ("/foo/", PREFIX, True, Route("^/foo(/|$)", "regex", 110, 4)),
+        ("/foo", OWN, False, Route("^/foo(/|$)", "regex", 110, 4)),
+        ("/f.o$", OWN, True, Route("^/f.o$", "regex", 112, 5)),
+        ("^/f", OWN, True, Route("^/f", "regex", 106, 2)),
+        ("/a.b", PREFIX, False, Route("^/a\\.b(/|$)", "regex", 110, 4)),
+        ("/.well-known/x", PREFIX, False, Route("^/\\.well-known/x(/|$)", "regex", 130, 14)),
+        ("/" + "a" * 448, PREFIX, False, Route(f"^/{'a' * 448}(/|$)", "regex", 1000, 449)),
+        ("/" + "a" * 448, EXACT, False, Route("/" + "a" * 448, "exact", 1000, 449, capped=True)),
+    ],
+)
+def test_a_path_becomes_a_route(path: str, kind: PathType, regex: bool, route: Route) -> None:
+    assert translate(path, kind, regex=regex) == route
+
+
+UNSAFE = "it holds a backtick, a space, a control character or a letter beyond ASCII"
+UNCLEAR = "it holds //, /./, /../, ?, # or %2f"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "regex", "problem"),
+    [
+        ("/a`b", OWN, True, UNSAFE),
+        ("/a b", EXACT, False, UNSAFE),
+        ("/a\n", PREFIX, False, UNSAFE),
+        ("/a\x7f", PREFIX, False, UNSAFE),
+        ("/ü", PREFIX, False, UNSAFE),
+        ("foo", PREFIX, False, "it does not begin with /"),
+        ("foo", OWN, True, "it does not begin with /"),
+        ("/a//b", EXACT, False, UNCLEAR),
+        ("//", PREFIX, False, UNCLEAR),
+        ("/a?b", PREFIX, False, UNCLEAR),
+        ("/a#b", EXACT, False, UNCLEAR),
+        ("/a%2fb", OWN, False, UNCLEAR),
+        ("/a/..", PREFIX, False, UNCLEAR),
+        ("/a/./b", PREFIX, False, UNCLEAR),
+        ("/" + "a" * 1024, EXACT, False, "it is longer than 1024 characters"),
+        ("/[", OWN, True, "not a regular expression of RE2: missing ]: ["),
+        ("/(?<!a)", OWN, True, "not a regular expression of RE2: invalid perl operator: (?<!"),
+    ],
+)
+def test_a_path_that_would_be_misread_is_refused(
+    path: str, kind: PathType, regex: bool, problem: str
+) -> None:
+    with pytest.raises(UnusablePathError) as caught:
+        translate(path, kind, regex=regex)
+
+    assert str(caught.value) == problem
+
+
+def test_quoting_escapes_what_has_a_meaning_and_nothing_else() -> None:
+    assert quote("\\.+*?()|[]{}^$") == "\\\\\\.\\+\\*\\?\\(\\)\\|\\[\\]\\{\\}\\^\\$"
+    assert quote("/a-b_c~d%20&e=f@g:h,i;j!k'l\"") == "/a-b_c~d%20&e=f@g:h,i;j!k'l\""
+
+
+def test_older_proxies_tell_paths_apart_by_their_first_encoded_characters() -> None:
+    assert proxy_key("/a-b") == "2fa2db"
+    assert proxy_key("/" + "a" * 60) == "2f" + "a" * 48

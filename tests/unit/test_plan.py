@@ -1,0 +1,84 @@
+from pic.config import Settings, TargetName
+from pic.inventory import Ownership
+from pic.model import (
+    HttpConfig,
+    Ingress,
+    IngressPath,
+    LiveResource,
+    Owner,
+    PathType,
+    Plan,
+    Resource,
+    Rule,
+    ServiceBackend,
+    Snapshot,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.names import label_value, labels, object_name
+from pic.plan import build
+
+HOST = "app.example.com"
+WEB = Ingress(
+    "prod",
+    "web",
+    "uid-1",
+    class_name="pangolin",
+    rules=(Rule(HOST, (IngressPath("/", PathType.PREFIX, ServiceBackend("web", 80)),)),),
+)
+NAME = object_name("prod", "web", HOST)
+
+
+def resource(name: str, stack: str, *, adopts: bool) -> Resource:
+    return Resource(
+        HOST,
+        "prod",
+        name,
+        (Owner("prod", "web", "uid-1"),),
+        labels(stack, "prod", "web", "uid-1"),
+        Spec(
+            enabled=True,
+            name=HOST,
+            protocol="http",
+            tunnel=TunnelRef("default"),
+            http=HttpConfig("example.com", "app", sso=False, block_access=False),
+            targets=(Target("web.prod.svc.cluster.local", 80, "http"),),
+        ),
+        adopts=adopts,
+    )
+
+
+def live(name: str, host: str = HOST) -> LiveResource:
+    return LiveResource("prod", name, "u", host, labels("pic.prod", "prod", "web", "uid-1"))
+
+
+def planned(*there: LiveResource, stack: str = "pic.prod") -> Plan:
+    snapshot = Snapshot(ingresses=(WEB,), live=there)
+    return build(snapshot, Settings(), stack, Ownership(label_value(stack)))
+
+
+def test_nothing_seen_is_nothing_planned() -> None:
+    both = Settings(targets=(TargetName.PANGOLIN, TargetName.PIHOLE))
+
+    assert build(Snapshot(), both, "pic.prod", Ownership("pic.prod")) == Plan()
+
+
+def test_a_new_host_adopts_nothing() -> None:
+    assert planned() == Plan((resource(NAME, "pic.prod", adopts=False),))
+
+
+def test_a_live_object_of_ours_is_adopted_under_its_name() -> None:
+    assert planned(live("there")) == Plan((resource("there", "pic.prod", adopts=True),))
+
+
+def test_a_live_object_of_ours_with_the_wanted_name_is_adopted_whatever_it_shows_now() -> None:
+    assert planned(live(NAME, "edited.example.com")) == Plan(
+        (resource(NAME, "pic.prod", adopts=True),)
+    )
+
+
+def test_a_long_stack_name_is_a_legal_label() -> None:
+    stack = f"pic.{'s' * 80}"
+
+    assert planned(stack=stack) == Plan((resource(NAME, label_value(stack), adopts=False),))

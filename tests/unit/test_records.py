@@ -1,0 +1,36 @@
+from pic import records
+from pic.config import Settings, TargetName
+from pic.model import Ingress, Owner, Record, Rule, Snapshot
+from pic.select import Notices
+
+SETTINGS = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
+
+
+def ingress(name: str, *hosts: str, address: str | None = None) -> Ingress:
+    annotations: dict[str, str | None] = {f"{records.PREFIX}register": "true"}
+    if address:
+        annotations[f"{records.PREFIX}target-ip"] = address
+    rules = tuple(Rule(host) for host in hosts)
+    return Ingress("lab", name, f"uid-{name}", annotations=annotations, rules=rules)
+
+
+def test_records_come_by_host_and_the_older_family_first() -> None:
+    nas = Owner("lab", "nas", "uid-nas")
+    seen = Snapshot(
+        ingresses=(
+            ingress("web", "b.lan", "A.lan"),
+            ingress("nas", "nas", "nas", address="192.0.2.7, 2001:db8:0::7"),
+        )
+    )
+    notices = Notices()
+
+    found = records.plan(seen, SETTINGS, notices)
+
+    web = Owner("lab", "web", "uid-web")
+    assert found == (
+        Record("a.lan", "192.0.2.1", (web,)),
+        Record("b.lan", "192.0.2.1", (web,)),
+        Record("nas", "192.0.2.7", (nas,)),
+        Record("nas", "2001:db8::7", (nas,)),
+    )
+    assert notices.sorted() == ()

@@ -1,0 +1,96 @@
+import pytest
+
+from pic.config import Settings
+from pic.model import Ingress, IngressPath, PathType, Rule, ServiceBackend
+from pic.notices import Notice, Reason, Ref
+from pic.select import CHALLENGE, SOLVER_LABEL, Notices, class_of, ignored, managed
+
+LEGACY = "kubernetes.io/ingress.class"
+
+
+def ingress(*paths: IngressPath, class_name: str = "pangolin", **more: object) -> Ingress:
+    rules = (Rule("app.example.com", paths),)
+    found = Ingress("prod", "web", "uid-1", class_name=class_name, rules=rules)
+    for field, value in more.items():
+        object.__setattr__(found, field, value)
+    return found
+
+
+def path(text: str, service: str) -> IngressPath:
+    return IngressPath(text, PathType.PREFIX, ServiceBackend(service, 80))
+
+
+@pytest.mark.parametrize(
+    ("field", "annotation", "expected"),
+    [
+        ("a", None, "a"),
+        ("a", "b", "a"),
+        ("", "b", "b"),
+        ("", "", ""),
+        ("", None, ""),
+    ],
+)
+def test_the_field_names_the_class_and_else_the_annotation(
+    field: str, annotation: str | None, expected: str
+) -> None:
+    assert class_of(ingress(class_name=field, annotations={LEGACY: annotation})) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "tunnel"),
+    [
+        ("pangolin", "main"),
+        ("pangolin-eu", "europe"),
+        ("pangolin-us", "us"),
+        ("pangolin-a-b", "a-b"),
+        ("pangolina", "main"),
+        ("own", "main"),
+        ("pangolin-", None),
+        ("Pangolin", None),
+        ("nginx", None),
+    ],
+)
+def test_the_class_decides_whether_and_through_what(name: str, tunnel: str | None) -> None:
+    settings = Settings(
+        ingress_classes=("pangolin*", "own"),
+        default_tunnel="main",
+        tunnel_class_mapping={"eu": "europe"},
+    )
+
+    found = [each.tunnel for each in managed([ingress(class_name=name)], (), settings, Notices())]
+
+    assert found == ([tunnel] if tunnel else [])
+
+
+SOLVER = path("/x", "cm-acme-http-solver-ab")
+CHALLENGED = path(f"{CHALLENGE}token", "any")
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (ingress(path("/", "web"), labels={SOLVER_LABEL: "true"}), Reason.SOLVER_IGNORED),
+        (ingress(path("/", "web"), labels={SOLVER_LABEL: "false"}), None),
+        (ingress(SOLVER, CHALLENGED), Reason.SOLVER_IGNORED),
+        (ingress(SOLVER, path("/", "web")), None),
+        (ingress(path("/.well-known/acme-challenge", "web")), None),
+        (ingress(SOLVER, default_backend=ServiceBackend("web", 80)), None),
+        (ingress(), None),
+        (ingress(IngressPath("/", PathType.PREFIX, None)), None),
+    ],
+)
+def test_a_solver_is_known_by_its_label_or_by_all_of_its_paths(
+    found: Ingress, reason: Reason | None
+) -> None:
+    assert ignored(found) is reason
+
+
+def test_a_notice_is_kept_once_and_leaves_sorted() -> None:
+    notices = Notices()
+    about = Ref("Ingress", "prod", "web")
+    later, sooner = Notice(Reason.NO_RULES, about, "b"), Notice(Reason.EMPTY_HOST, about, "a")
+
+    for notice in (later, sooner, later):
+        notices.put(notice)
+
+    assert notices.sorted() == (sooner, later)

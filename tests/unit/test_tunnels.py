@@ -1,0 +1,70 @@
+import pytest
+
+from pic.config import Settings
+from pic.model import Organization, Schema, Snapshot, Tunnel, TunnelRef
+from pic.notices import Reason
+from pic.tunnels import Route, TunnelError, Tunnels
+
+ACME = Organization("net", "acme", ("example.com",))
+HERE = Tunnel("prod", "edge", ("net", "acme"), "Ready")
+FAR = Tunnel("net", "far", None, "")
+SNAPSHOT = Snapshot(tunnels=(HERE, FAR), organizations=(ACME,))
+
+
+def error(found: Route | TunnelError) -> tuple[Reason, str]:
+    assert isinstance(found, TunnelError)
+    return found.reason, str(found)
+
+
+def test_a_tunnel_comes_with_its_organisation_and_its_state() -> None:
+    tunnels = Tunnels(SNAPSHOT, Settings())
+
+    assert tunnels.find("edge", "prod") == Route(TunnelRef("edge"), ACME)
+    assert tunnels.find("far", "prod") == Route(TunnelRef("far", "net"), None, "without a status")
+
+
+def test_the_answer_is_the_same_every_time() -> None:
+    tunnels = Tunnels(SNAPSHOT, Settings())
+
+    assert tunnels.find("edge", "prod") is tunnels.find("edge", "prod")
+    assert tunnels.find("gone", "prod") is tunnels.find("gone", "prod")
+
+
+def test_organisations_that_were_not_looked_at_are_not_missed() -> None:
+    tunnels = Tunnels(Snapshot(tunnels=(HERE,)), Settings())
+
+    assert tunnels.find("edge", "prod") == Route(TunnelRef("edge"))
+
+
+def test_tunnels_that_were_not_looked_at_all_exist() -> None:
+    tunnels = Tunnels(Snapshot(), Settings(tunnel_namespace="net"))
+
+    assert tunnels.find("edge", "prod") == Route(TunnelRef("edge", "net"))
+    assert tunnels.find("net/edge", "prod") == Route(TunnelRef("edge", "net"))
+
+
+@pytest.mark.parametrize(
+    "written", ["", "/", "/edge", "a/b/edge", "Edge", "net/", "a b", "x" * 300]
+)
+def test_what_is_no_name_names_no_tunnel(written: str) -> None:
+    found = Tunnels(Snapshot(), Settings(tunnel_namespaces=("a", "net"))).find(written, "prod")
+
+    assert error(found) == (Reason.TUNNEL_NOT_FOUND, f"{written[:80]!r} names no tunnel")
+
+
+def test_a_tunnel_may_be_named_with_the_one_namespace_where_tunnels_are() -> None:
+    tunnels = Tunnels(SNAPSHOT, Settings(tunnel_namespace="net"))
+
+    assert tunnels.find("net/far", "prod") == tunnels.find("far", "prod")
+    assert error(tunnels.find("prod/edge", "prod")) == (
+        Reason.TUNNEL_NOT_FOUND,
+        "tunnel prod/edge: pic:tunnelNamespaces does not list prod",
+    )
+
+
+def test_a_crd_without_the_namespace_field_gets_none() -> None:
+    legacy = Snapshot(tunnels=(HERE,), schema=Schema(tunnel_namespace=False))
+
+    found = Tunnels(legacy, Settings(tunnel_namespace="prod")).find("edge", "prod")
+
+    assert found == Route(TunnelRef("edge"))
