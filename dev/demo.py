@@ -18,7 +18,7 @@ from time import monotonic
 from dev import toolchain
 from dev.controlplane import ControlPlane, ControlPlaneError
 from dev.controlplane.processes import Deadline
-from dev.demo_text import trimmed
+from dev.demo_text import diagnostics, trimmed
 from dev.workspace import ROOT, Workspace, workspace
 
 STACK = "demo"
@@ -159,10 +159,8 @@ class Demo:
 
     def engine(self, printed: str) -> None:
         """Show what matters of the engine's output; a warning that it repeats, only once."""
-        lines = trimmed(printed).splitlines()
-        new = [line for line in lines if line not in self.told]
-        self.told.update(line for line in lines if line.startswith("    warning: "))
-        say(*new)
+        say(trimmed(printed, self.told), "")
+        self.told.update(diagnostics(printed))
 
     def expect(self, wanted: set[str], what: str) -> None:
         """Check the live hosts against what a step says of them."""

@@ -1,7 +1,7 @@
 """What of the engine's output matters to somebody who sees it for the first time. No I/O."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 _KIND = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"
 _DONE = re.compile(r" [-+~]{1,2} .*\b(created|updated|deleted|replaced|imported) \(")
@@ -10,22 +10,33 @@ _STEP = re.compile(r" {2,4}[-+~ ]{1,2} ?\S+: \(")
 _URN = re.compile(r".*?\[urn=\S*::(\S+?)\]")
 _NAMING = re.compile(r" +\[(id|urn|provider)=")
 _SPEC = re.compile(r" {8}spec +:")
-_TITLES = ("Diagnostics:", "Resources:", "Duration:")
+_TITLE = re.compile(r"[A-Z]\w*:")
+_TOLD = re.compile(r" {4}(warning: )?[A-Z]\w+: ")
 
 
-def trimmed(text: str) -> str:
-    """Leave out progress, URNs, and of new objects everything but the spec."""
+def trimmed(text: str, told: Collection[str] = ()) -> str:
+    """Leave out progress, names, metadata of new objects, and diagnostics that were told before."""
     lines = text.splitlines()
-    kept = _diff(lines) if any(_BEGIN.match(line) for line in lines) else _progress(lines)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
+    steps = _diff(lines) if any(_BEGIN.match(line) for line in lines) else _progress(lines)
+    parts = [
+        [*steps],
+        _untold(_section(lines, "Diagnostics:"), told),
+        _section(lines, "Resources:"),
+        _section(lines, "Duration:"),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def diagnostics(text: str) -> list[str]:
+    """Return what is told of this run, errors left out."""
+    found = _section(text.splitlines(), "Diagnostics:")
+    return [line for line in found if _TOLD.match(line)]
 
 
 def _progress(lines: list[str]) -> Iterator[str]:
     for line in lines:
         if _DONE.match(line):
             yield line.replace(_KIND, "PangolinResource").rstrip()
-    yield ""
-    yield from _sections(lines)
 
 
 def _diff(lines: list[str]) -> Iterator[str]:
@@ -35,8 +46,6 @@ def _diff(lines: list[str]) -> Iterator[str]:
             yield f"    {begin[1]} PangolinResource {urn[1]} ({begin[2]})"
             body = [line for line in block[1:] if line.strip() and not _NAMING.match(line)]
             yield from _shown(begin[2], body)
-    yield ""
-    yield from _sections(lines)
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
@@ -61,11 +70,18 @@ def _shown(operation: str, body: list[str]) -> list[str]:
     return body if operation == "update" else []
 
 
-def _sections(lines: list[str]) -> Iterator[str]:
-    """Yield the sections that matter; one ends where the next title begins."""
-    wanted = False
+def _section(lines: list[str], title: str) -> list[str]:
+    """Return the section with this title; it ends where the next title begins."""
+    found: list[str] = []
     for line in lines:
-        if re.match(r"[A-Z]\w*:", line):
-            wanted = line.startswith(_TITLES)
-        if wanted:
-            yield line.rstrip()
+        if line.startswith(title) or (found and line.startswith(" ")):
+            found.append(line.rstrip())
+        elif found and _TITLE.match(line):
+            break
+    return found
+
+
+def _untold(section: list[str], told: Collection[str]) -> list[str]:
+    """Return the section without what was told before; nothing where nothing is left."""
+    left = [line for line in section if line not in told]
+    return left if any(line.startswith("    ") for line in left) else []

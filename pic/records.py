@@ -34,21 +34,16 @@ def plan(snapshot: Snapshot, settings: Settings, notices: Notices) -> tuple[Reco
 
 
 def _wishes(ingress: Ingress, settings: Settings, notices: Notices) -> Iterator[_Wish]:
-    match annotations.switch(ingress.annotations, f"{PREFIX}register"):
-        case Switch.UNREADABLE:
-            shown = ingress.annotations[f"{PREFIX}register"]
-            notices.add(
-                Reason.INVALID_ANNOTATION,
-                ingress,
-                f"{PREFIX}register is {str(shown)[:80]!r}, allowed is true or false: nothing is"
-                " registered",
-            )
-            return
-        case Switch.ABSENT | Switch.OFF:
-            return
-        case Switch.ON:
-            pass
-    if select.ignored(ingress):
+    register = annotations.switch(ingress.annotations, f"{PREFIX}register")
+    if register is Switch.UNREADABLE:
+        shown = ingress.annotations[f"{PREFIX}register"]
+        notices.add(
+            Reason.INVALID_ANNOTATION,
+            ingress,
+            f"{PREFIX}register is {str(shown)[:80]!r}, allowed is true or false: nothing is"
+            " registered",
+        )
+    if register is not Switch.ON or select.ignored(ingress):
         return
     addresses = _addresses(ingress, settings, notices)
     found = dict.fromkeys(_hosts(ingress, notices))

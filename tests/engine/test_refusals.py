@@ -5,8 +5,9 @@ import time
 from pathlib import Path
 
 from dev.controlplane import ControlPlane
+from pic.names import object_name
 from tests.engine.answers import Answer, done, failed
-from tests.engine.stage import Stage
+from tests.engine.stage import Cluster, Stage, api_of
 
 MANY = [f"h{at}" for at in range(6)]
 HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
@@ -71,8 +72,6 @@ def test_more_removals_than_the_limit_change_nothing_until_they_are_acknowledged
 def test_an_acknowledgement_does_not_cover_what_came_later(stage: Stage) -> None:
     many_lose_their_class(stage)
     seen = digest(stage.up())
-    stage.ingress("other", "other")
-    stage.up(PIC_ACKNOWLEDGE="")
     before = stage.objects()
     stage.ingress("one", "one", class_name="nginx")
 
@@ -99,6 +98,20 @@ def test_an_empty_plan_is_refused_however_few_hosts_there_are(stage: Stage) -> N
     assert stage.objects() == before
 
 
+def test_an_object_that_pic_did_not_make_is_never_overwritten(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    name = object_name(stage.name, "web", stage.host("www"))
+    spec = {"name": "theirs", "httpConfig": {"subdomain": "theirs", "domainName": "example.net"}}
+    stage.cluster.apply("PangolinResource", stage.name, name, spec)
+    before = stage.objects()
+
+    assert stage.up() == failed(
+        f"PangolinResource {stage.name}/{name} would be overwritten, and pic did not make it."
+        " Delete or rename what is there.\nNothing was changed."
+    )
+    assert stage.objects() == before
+
+
 def test_a_broken_setting_deletes_nothing(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
@@ -116,20 +129,44 @@ def test_a_broken_setting_deletes_nothing(stage: Stage) -> None:
     assert stage.objects() == before
 
 
-def test_another_cluster_is_refused(stage: Stage) -> None:
+def wrong_cluster(stage: Stage, other: ControlPlane) -> str:
+    return (
+        f"This is cluster {Cluster(api_of(other)).id}, and the stack belongs to"
+        f" {stage.cluster.id} (pic:clusterId). Check pic:context and KUBECONFIG; after a deliberate"
+        " move to a new cluster, set pic:clusterId anew.\nNothing was changed."
+    )
+
+
+def test_another_cluster_is_refused_and_the_right_one_is_found_again(
+    stage: Stage, other_plane: ControlPlane
+) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.objects()
-    stage.settings(clusterId="11111111-2222-3333-4444-555555555555")
 
-    answer = stage.up()
+    refused = stage.up(KUBECONFIG=str(other_plane.kubeconfig))
+    # The refresh came first, found nothing in the other cluster, and forgot everything.
+    forgotten = stage.remembered
+    again = stage.up()
 
-    assert answer == failed(
-        f"This is cluster {stage.cluster.id}, and the stack belongs to"
-        " 11111111-2222-3333-4444-555555555555 (pic:clusterId). Check pic:context and KUBECONFIG;"
-        " after a deliberate move to a new cluster, set pic:clusterId anew.\nNothing was changed."
-    )
+    www = stage.host("www")
+    assert refused == failed(wrong_cluster(stage, other_plane))
+    assert (forgotten, stage.remembered) == ([], [www])
+    assert again == done(("import", www), ("update", www))
     assert stage.objects() == before
+
+
+def test_another_cluster_is_refused_before_the_refresh_where_that_runs_the_program(
+    stage: Stage, other_plane: ControlPlane
+) -> None:
+    stage.ingress("web", "www")
+    stage.up()
+    before = (stage.objects(), stage.remembered)
+
+    refused = stage.up(KUBECONFIG=str(other_plane.kubeconfig), PULUMI_RUN_PROGRAM="true")
+
+    assert refused == failed(wrong_cluster(stage, other_plane))
+    assert (stage.objects(), stage.remembered) == before
 
 
 def test_a_stack_without_a_cluster_is_told_of_pic_init(stage: Stage) -> None:

@@ -86,15 +86,14 @@ def test_an_object_of_wrong_shape_is_set_apart_with_all_that_can_be_told_of_it()
 
 
 def test_a_file_says_what_an_object_should_be_and_the_cluster_who_it_is() -> None:
+    identity = {
+        "uid": "u",
+        "creationTimestamp": "t",
+        "deletionTimestamp": "d",
+        "finalizers": ["f"],
+    }
     there = {
-        "metadata": {
-            "name": "x",
-            "uid": "u",
-            "creationTimestamp": "t",
-            "deletionTimestamp": "d",
-            "finalizers": ["f"],
-            "labels": {"old": "y"},
-        },
+        "metadata": {"name": "x", "labels": {"old": "y"}, **identity},
         "spec": 1,
         "status": "s",
     }
@@ -103,11 +102,11 @@ def test_a_file_says_what_an_object_should_be_and_the_cluster_who_it_is() -> Non
     odd: list[Raw] = [{"metadata": {"name": 1}}, {"metadata": []}]
 
     merged = assemble.overlay(
-        Seen({"Service": [there], "Ingress": [odd[0]]}, "cluster-1", SCHEMA_TARGET),
+        Seen({"Service": [there], "Ingress": [dict(odd[0])]}, "cluster-1", SCHEMA_TARGET),
         Seen({"Service": [file, new], "Ingress": odd, "PangolinTunnel": [file]}),
     )
 
-    metadata = {**there["metadata"], "labels": {"new": "y"}}
+    metadata = {"name": "x", "labels": {"new": "y"}, **identity}
     assert merged == Seen(
         {
             "Service": [

@@ -20,6 +20,8 @@ LONG = ".".join(["a" * 61] * 4)
         ("straße.example", "xn--strae-oqa.example"),
         ("ΣΑΣ.example", "xn--mxa9ab.example"),
         ("nas", "nas"),
+        ("nas2", "nas2"),
+        ("app.v2", "app.v2"),
         (f"{'a' * 63}.example", f"{'a' * 63}.example"),
         (f"{LONG}.abcde", f"{LONG}.abcde"),
     ],

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import pytest
 
 from pic.inventory import Inventory, Ownership, Whose
@@ -5,26 +7,30 @@ from pic.model import Ingress, LiveResource, Owner
 from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL, label_value
 
 SEED = {UID_LABEL: "uid-1", NAME_LABEL: "web", NAMESPACE_LABEL: "prod"}
+STACK = {STACK_LABEL: "pic.prod"}
 OURS = Ownership("pic.prod")
 
 
 def live(
-    name: str = "x", host: str = "a.example.com", *, managed: bool = False, **labels: str
+    name: str = "x",
+    labels: Mapping[str, str] | None = None,
+    *,
+    host: str = "a.example.com",
+    managed: bool = False,
 ) -> LiveResource:
-    found = {STACK_LABEL if key == "stack" else key: value for key, value in labels.items()}
-    return LiveResource("prod", name, "uid-9", host, found, managed=managed)
+    return LiveResource("prod", name, "uid-9", host, labels or {}, managed=managed)
 
 
 @pytest.mark.parametrize(
     ("ownership", "found", "whose"),
     [
-        (OURS, live(stack="pic.prod"), Whose.OURS),
-        (OURS, live(stack="pic.test", managed=True), Whose.OTHER_STACK),
-        (Ownership(""), live(stack="pic.test"), Whose.OURS),
+        (OURS, live(labels=STACK), Whose.OURS),
+        (OURS, live(labels={STACK_LABEL: "pic.test"}, managed=True), Whose.OTHER_STACK),
+        (Ownership(""), live(labels={STACK_LABEL: "pic.test"}), Whose.OURS),
         (OURS, live(managed=True), Whose.STRIPPED),
-        (OURS, live(managed=True, **SEED), Whose.STRIPPED),
-        (OURS, live(**SEED), Whose.PREDECESSOR),
-        (OURS, live(**{NAME_LABEL: "web"}), Whose.FOREIGN),
+        (OURS, live(labels=SEED, managed=True), Whose.STRIPPED),
+        (OURS, live(labels=SEED), Whose.PREDECESSOR),
+        (OURS, live(labels={NAME_LABEL: "web"}), Whose.FOREIGN),
         (OURS, live(), Whose.FOREIGN),
     ],
 )
@@ -35,8 +41,8 @@ def test_an_object_is_told_by_its_labels_and_its_manager(
 
 
 def test_objects_are_found_by_host_in_the_order_of_their_names() -> None:
-    second, first = live("b", stack="pic.prod"), live("a", managed=True)
-    foreign, old = live("c"), live("d", **SEED)
+    second, first = live("b", STACK), live("a", managed=True)
+    foreign, old = live("c"), live("d", SEED)
 
     inventory = Inventory([second, foreign, old, first], OURS)
 
@@ -54,8 +60,8 @@ def test_objects_are_found_by_owner_from_references_and_from_the_label() -> None
     refers = LiveResource(
         "prod", "a", "u", "a.example.com", {STACK_LABEL: "pic.prod"}, (Owner("prod", "web", "1"),)
     )
-    labelled = live("b", stack="pic.prod", **{NAME_LABEL: label_value(long)})
-    hostless = live("c", host="", stack="pic.prod", **{NAME_LABEL: "web"})
+    labelled = live("b", {**STACK, NAME_LABEL: label_value(long)})
+    hostless = live("c", {**STACK, NAME_LABEL: "web"}, host="")
 
     inventory = Inventory([refers, labelled, hostless], OURS)
 
@@ -65,8 +71,8 @@ def test_objects_are_found_by_owner_from_references_and_from_the_label() -> None
 
 
 def test_only_objects_of_a_claimant_are_adopted_and_only_when_asked() -> None:
-    old = live("a", **SEED)
-    other = live("b", **{**SEED, UID_LABEL: "uid-2"})
+    old = live("a", SEED)
+    other = live("b", {**SEED, UID_LABEL: "uid-2"})
     web = Ingress("prod", "web", "uid-1")
 
     def adoptable(claimant: Ingress, *, adopt: bool) -> list[LiveResource]:

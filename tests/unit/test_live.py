@@ -130,7 +130,7 @@ def test_the_crds_of_both_generations_are_told_apart() -> None:
 
 
 def test_a_crd_that_does_not_require_a_subdomain_can_hold_an_apex() -> None:
-    fields = {"httpConfig": {"properties": {}}, "targets": {}}
+    fields: Raw = {"httpConfig": {"properties": {}}, "targets": {}}
     schema = {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}
     version = {"name": "v1alpha1", "served": True, "schema": schema}
 

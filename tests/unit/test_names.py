@@ -80,7 +80,7 @@ def test_an_object_has_four_labels() -> None:
         ("a\n", False, False),
     ],
 )
-def test_legal_names_are_those_of_kubernetes(text: str, is_object: bool, is_label: bool) -> None:
+def test_legal_names_are_those_of_kubernetes(text: str, *, is_object: bool, is_label: bool) -> None:
     assert (names.is_object_name(text), names.is_label_name(text)) == (is_object, is_label)
 
 

@@ -43,7 +43,7 @@ def chosen(routes: list[Route], request: str) -> Route | None:
     ],
 )
 def test_paths_match_as_the_table_of_the_kubernetes_documentation_has_it(
-    kind: PathType, path: str, request_path: str, expected: bool
+    kind: PathType, path: str, request_path: str, *, expected: bool
 ) -> None:
     assert matches(translate(path, kind, regex=False), request_path) is expected
 
@@ -85,7 +85,7 @@ def test_the_longest_path_goes_first_and_exact_before_prefix(
         ("/" + "a" * 448, EXACT, False, Route("/" + "a" * 448, "exact", 1000, 449, capped=True)),
     ],
 )
-def test_a_path_becomes_a_route(path: str, kind: PathType, regex: bool, route: Route) -> None:
+def test_a_path_becomes_a_route(path: str, kind: PathType, *, regex: bool, route: Route) -> None:
     assert translate(path, kind, regex=regex) == route
 
 
@@ -116,7 +116,7 @@ UNCLEAR = "it holds //, /./, /../, ?, # or %2f"
     ],
 )
 def test_a_path_that_would_be_misread_is_refused(
-    path: str, kind: PathType, regex: bool, problem: str
+    path: str, kind: PathType, *, regex: bool, problem: str
 ) -> None:
     with pytest.raises(UnusablePathError) as caught:
         translate(path, kind, regex=regex)

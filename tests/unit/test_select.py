@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from pic.config import Settings
@@ -8,12 +10,9 @@ from pic.select import CHALLENGE, SOLVER_LABEL, Notices, class_of, ignored, mana
 LEGACY = "kubernetes.io/ingress.class"
 
 
-def ingress(*paths: IngressPath, class_name: str = "pangolin", **more: object) -> Ingress:
+def ingress(*paths: IngressPath, class_name: str = "pangolin") -> Ingress:
     rules = (Rule("app.example.com", paths),)
-    found = Ingress("prod", "web", "uid-1", class_name=class_name, rules=rules)
-    for field, value in more.items():
-        object.__setattr__(found, field, value)
-    return found
+    return Ingress("prod", "web", "uid-1", class_name=class_name, rules=rules)
 
 
 def path(text: str, service: str) -> IngressPath:
@@ -33,7 +32,9 @@ def path(text: str, service: str) -> IngressPath:
 def test_the_field_names_the_class_and_else_the_annotation(
     field: str, annotation: str | None, expected: str
 ) -> None:
-    assert class_of(ingress(class_name=field, annotations={LEGACY: annotation})) == expected
+    found = replace(ingress(class_name=field), annotations={LEGACY: annotation})
+
+    assert class_of(found) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,7 @@ def test_the_class_decides_whether_and_through_what(name: str, tunnel: str | Non
     assert found == ([tunnel] if tunnel else [])
 
 
+PLAIN = ingress(path("/", "web"))
 SOLVER = path("/x", "cm-acme-http-solver-ab")
 CHALLENGED = path(f"{CHALLENGE}token", "any")
 
@@ -69,12 +71,12 @@ CHALLENGED = path(f"{CHALLENGE}token", "any")
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (ingress(path("/", "web"), labels={SOLVER_LABEL: "true"}), Reason.SOLVER_IGNORED),
-        (ingress(path("/", "web"), labels={SOLVER_LABEL: "false"}), None),
+        (replace(PLAIN, labels={SOLVER_LABEL: "true"}), Reason.SOLVER_IGNORED),
+        (replace(PLAIN, labels={SOLVER_LABEL: "false"}), None),
         (ingress(SOLVER, CHALLENGED), Reason.SOLVER_IGNORED),
         (ingress(SOLVER, path("/", "web")), None),
         (ingress(path("/.well-known/acme-challenge", "web")), None),
-        (ingress(SOLVER, default_backend=ServiceBackend("web", 80)), None),
+        (replace(ingress(SOLVER), default_backend=ServiceBackend("web", 80)), None),
         (ingress(), None),
         (ingress(IngressPath("/", PathType.PREFIX, None)), None),
     ],

@@ -1,0 +1,235 @@
+"""Raw objects as clusters and files hold them, good ones and broken ones."""
+
+from collections.abc import Mapping, Sequence
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
+
+Raw = dict[str, object]
+World = dict[str, list[Raw]]
+
+STACK = "pic.prod"
+PREFIX = "pangolin.ingress.k8s.io/"
+NAMESPACES = ("aa", "bb")
+NAMES = ("web", "api", "long-" + "n" * 240, "dotted.name")
+HOSTS = (
+    "a.example.com",
+    "A.Example.com.",
+    "b.example.com",
+    "bücher.example.com",
+    "x.y.example.com",
+    "example.com",
+    "a.example.org",
+)
+BAD_HOSTS = ("", "_", "*.example.com", "192.0.2.1", "nas", "a_b.example.com", "x" * 64 + ".com")
+PATHS = (
+    "/",
+    "",
+    "/foo",
+    "/foo/",
+    "/foo/bar",
+    "/f.o",
+    "/" + "l" * 500,
+    "/" + "m" * 600,
+    "/.well-known/x",
+)
+BAD_PATHS = ("foo", "/a b", "/a`b", "//", "/(?=x)", "/[", "/é", "/" + "n" * 1100)
+SERVICES = ("web", "api", "pods", "far", "cm-acme-http-solver-x")
+PORTS: tuple[object, ...] = (80, 81, 0, 70000, "http", "grpc", None)
+TIMES = (None, "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z", "never")
+WORDS = ("true", "false", "YES", "maybe", "", None)
+ANNOTATIONS: dict[str, tuple[object, ...]] = {
+    f"{PREFIX}enabled": ("true", "true", "false", "maybe"),
+    f"{PREFIX}tunnel-name": ("default", "gone", "net/default", "bad name"),
+    f"{PREFIX}domain-name": ("example.com", "example.org", "*"),
+    f"{PREFIX}subdomain": ("www", "v1.2", "*"),
+    f"{PREFIX}sso": WORDS,
+    f"{PREFIX}block-access": WORDS,
+    f"{PREFIX}path-regex": WORDS,
+    f"{PREFIX}backend-scheme": ("http", "https", "ftp"),
+    f"{PREFIX}unheard-of": ("x",),
+    "nginx.ingress.kubernetes.io/canary": ("true", "false"),
+    "pihole.io/register": ("true", "maybe"),
+    "pihole.io/hosts": ("nas, *.lan", ""),
+    "pihole.io/target-ip": ("192.0.2.1", "192.0.2.1,2001:db8::1", "x"),
+}
+RENAMING = (f"{PREFIX}domain-name", f"{PREFIX}subdomain")
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+keys = st.sampled_from(
+    ("metadata", "name", "spec", "rules", "host", "ports", "port", "f:spec", "status", "domains")
+) | st.text(max_size=4)
+json_values: SearchStrategy[object] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def some(options: Sequence[object]) -> SearchStrategy[object]:
+    return st.sampled_from(options)
+
+
+@st.composite
+def annotations(draw: DrawFn, leave_out: Sequence[str] = ()) -> Raw:
+    known = [key for key in ANNOTATIONS if key not in leave_out]
+    chosen = draw(st.lists(st.sampled_from(known), max_size=3, unique=True))
+    return {key: draw(some(ANNOTATIONS[key])) for key in chosen}
+
+
+@st.composite
+def backends(draw: DrawFn) -> Raw:
+    port = draw(some(PORTS))
+    named = {"name": port} if isinstance(port, str) else {"number": port}
+    service: Raw = {"service": {"name": draw(some(SERVICES)), "port": named}}
+    return draw(st.just(service) | st.just({"resource": {"kind": "Bucket", "name": "b"}}))
+
+
+@st.composite
+def ingress_paths(draw: DrawFn) -> Raw:
+    return {
+        "path": draw(some(PATHS) | some(BAD_PATHS)),
+        "pathType": draw(some(("Prefix", "Exact", "ImplementationSpecific", None))),
+        "backend": draw(backends()),
+    }
+
+
+@st.composite
+def rules(draw: DrawFn, hosts: Sequence[str]) -> Raw:
+    paths = draw(st.lists(ingress_paths(), max_size=3))
+    return {"host": draw(some(hosts)), **({"http": {"paths": paths}} if paths else {})}
+
+
+@st.composite
+def ingresses(
+    draw: DrawFn, namespace: str, name: str, hosts: Sequence[str], leave_out: Sequence[str] = ()
+) -> Raw:
+    foreground = draw(st.integers(0, 9)) == 0
+    metadata: Raw = {
+        "namespace": namespace,
+        "name": name,
+        "uid": f"uid-{namespace}-{name}",
+        "creationTimestamp": draw(some(TIMES)),
+        "annotations": draw(annotations(leave_out)),
+        **({"deletionTimestamp": "t", "finalizers": ["foregroundDeletion"]} if foreground else {}),
+    }
+    spec: Raw = {
+        "ingressClassName": draw(some(("pangolin", "pangolin", "pangolin-eu", "nginx"))),
+        "rules": draw(st.lists(rules(hosts), max_size=4)),
+    }
+    if draw(st.booleans()):
+        spec["defaultBackend"] = draw(backends())
+    return {"kind": "Ingress", "metadata": metadata, "spec": spec}
+
+
+def named(kind: str, namespace: str, name: str, **more: object) -> Raw:
+    return {"kind": kind, "metadata": {"namespace": namespace, "name": name}, **more}
+
+
+def services(namespace: str) -> list[Raw]:
+    ports = [{"port": 80, "name": "http"}, {"port": 81, "appProtocol": "https"}]
+    grpc = [*ports, {"port": 82, "name": "grpc", "appProtocol": "kubernetes.io/h2c"}]
+    pods = [{"port": 80, "name": "http", "targetPort": 8080}, {"port": 81, "targetPort": "x"}]
+    far = {"type": "ExternalName", "externalName": "far.example.net", "ports": ports}
+    return [
+        named("Service", namespace, "web", spec={"ports": ports}),
+        named("Service", namespace, "api", spec={"ports": grpc}),
+        named("Service", namespace, "pods", spec={"clusterIP": "None", "ports": pods}),
+        named("Service", namespace, "far", spec=far),
+    ]
+
+
+@st.composite
+def tunnels(draw: DrawFn) -> list[Raw]:
+    places = draw(st.lists(st.sampled_from((*NAMESPACES, "net")), max_size=3, unique=True))
+    ref = draw(some(({}, {"name": "acme", "namespace": "net"}, {"name": "none"})))
+    status = {"status": draw(some(("Ready", "Creating", None)))}
+    found = [
+        named("PangolinTunnel", place, "default", spec={"organizationRef": ref}) for place in places
+    ]
+    return [{**each, "status": status} for each in found]
+
+
+@st.composite
+def organizations(draw: DrawFn) -> list[Raw]:
+    bases = draw(
+        st.lists(st.sampled_from(("example.com", "y.example.com", "example.org")), max_size=2)
+    )
+    domains = [{"baseDomain": base, "verified": draw(st.booleans())} for base in bases]
+    return [named("PangolinOrganization", "net", "acme", status={"domains": domains})]
+
+
+@st.composite
+def live_objects(draw: DrawFn, namespace: str, name: str) -> Raw:
+    owner = draw(st.sampled_from(NAMES))
+    uid = f"uid-{namespace}-{owner}"
+    seed = {NAME_LABEL: owner[:63], NAMESPACE_LABEL: namespace, UID_LABEL: uid[:63].strip("-")}
+    stack = {**seed, STACK_LABEL: STACK}
+    domain = draw(some(("example.com", "example.org")))
+    labels = draw(some((stack, stack, {**stack, STACK_LABEL: "pic.test"}, seed, {})))
+    owned = draw(some(({}, {"f:targets": {}, "f:name": {}}, {"f:httpConfig": {"f:sso": {}}})))
+    managed = [{"manager": draw(some(("pic", "other"))), "fieldsV1": {"f:spec": owned}}]
+    metadata: Raw = {
+        "namespace": namespace,
+        "name": name,
+        "uid": f"uid-{name}",
+        "labels": labels,
+        "ownerReferences": draw(some(([], [{"kind": "Ingress", "name": owner, "uid": uid}]))),
+        **({"managedFields": managed} if draw(st.booleans()) else {}),
+    }
+    spec: Raw = {
+        "name": "shown",
+        "tunnelRef": {"name": "default"},
+        "httpConfig": {
+            "domainName": domain,
+            "subdomain": draw(some(("a", "b", "x.y", "www"))),
+            "sso": draw(st.booleans()),
+        },
+        "targets": [{"ip": "old", "port": 80, "priority": 100}],
+    }
+    return {"kind": "PangolinResource", "metadata": metadata, "spec": spec}
+
+
+@st.composite
+def worlds(draw: DrawFn, leave_out: Sequence[str] = ()) -> World:
+    """Draw a small cluster in which hosts, names and namespaces meet often."""
+    keys = st.tuples(st.sampled_from(NAMESPACES), st.sampled_from(NAMES))
+    where = draw(st.lists(keys, max_size=4, unique=True))
+    found: World = {
+        "Ingress": [draw(ingresses(*key, (*HOSTS, *BAD_HOSTS), leave_out)) for key in where],
+        "PangolinResource": [
+            draw(live_objects(namespace, f"pic-{at}"))
+            for at, namespace in enumerate(draw(st.lists(st.sampled_from(NAMESPACES), max_size=4)))
+        ],
+    }
+    if draw(st.booleans()):
+        found["Service"] = [each for namespace in NAMESPACES for each in services(namespace)]
+    if draw(st.booleans()):
+        found["PangolinTunnel"] = draw(tunnels())
+        found["PangolinOrganization"] = draw(organizations())
+    return found
+
+
+@st.composite
+def damaged(draw: DrawFn, value: object) -> object:
+    """Draw the value with something in it replaced by anything that JSON can hold."""
+    if isinstance(value, Mapping) and value and draw(st.integers(0, 4)):
+        key = draw(st.sampled_from(sorted(value)))
+        return {**value, key: draw(damaged(value[key]))}
+    if isinstance(value, list) and value and draw(st.integers(0, 4)):
+        at = draw(st.integers(0, len(value) - 1))
+        return [*value[:at], draw(damaged(value[at])), *value[at + 1 :]]
+    return draw(json_values)
+
+
+@st.composite
+def damaged_worlds(draw: DrawFn) -> World:
+    """Draw a cluster of which every object is damaged, each still a map."""
+    found = draw(worlds())
+    kinds = {**found, "IngressClass": [named("IngressClass", "", "pangolin")]}
+    return {
+        kind: [each for raw in raws if isinstance(each := draw(damaged(raw)), dict)]
+        for kind, raws in kinds.items()
+    }
