@@ -46,11 +46,20 @@ class Hooks:
         # these waits for its hook.
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="pic-hook")
         ignored = ResourceHookOptions(ignore_errors=True)
-        self.binding = ResourceHookBinding(
-            after_create=[ResourceHook("pic:after-create", self.created, ignored)],
-            after_update=[ResourceHook("pic:after-update", self.updated, ignored)],
-            before_delete=[ResourceHook("pic:before-delete", self.check_owner)],
-            after_delete=[ResourceHook("pic:after-delete", self.deleted, ignored)],
+        self._after_create = ResourceHook("pic:after-create", self.created, ignored)
+        self._after_update = ResourceHook("pic:after-update", self.updated, ignored)
+        self._before_delete = ResourceHook("pic:before-delete", self.check_owner)
+        self._after_delete = ResourceHook("pic:after-delete", self.deleted, ignored)
+
+    def binding(self, *, events: bool) -> ResourceHookBinding:
+        """Return what a resource binds: every call costs time, so without Events only the check."""
+        if not events:
+            return ResourceHookBinding(before_delete=[self._before_delete])
+        return ResourceHookBinding(
+            after_create=[self._after_create],
+            after_update=[self._after_update],
+            before_delete=[self._before_delete],
+            after_delete=[self._after_delete],
         )
 
     def bind(self, surroundings: Surroundings) -> None:

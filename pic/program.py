@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 import pulumi
@@ -76,15 +77,18 @@ class _Run:
         )
         _ask(found, settings)
         provider = pangolin.provider(snapshot.cluster_id, settings)
-        pangolin.declare(planned.resources, provider, self.hooks.binding, settings)
+        hooks = self.hooks.binding(events=settings.events)
+        pangolin.declare(planned.resources, provider, hooks, settings)
         pulumi.export("resources", len(planned.resources))
         pulumi.export("digest", digest(planned, settings))
 
 
 def digest(planned: Plan, settings: Settings) -> str:
     """Return what names everything that is declared, and the version that declares it."""
+    # Being held changes nothing of what is declared.
     declared = [
-        [wire.resource(each), [owner.uid for owner in each.owners]] for each in planned.resources
+        [wire.resource(replace(each, held=False)), [owner.uid for owner in each.owners]]
+        for each in planned.resources
     ]
     text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -56,6 +56,21 @@ def present(fields: Mapping[str, object]) -> Json:
     return {key: value for key, value in fields.items() if value not in (None, {}, [])}
 
 
+def owner_references(owners: Sequence[Owner]) -> list[Json]:
+    """Return `metadata.ownerReferences`; only one owner may be the controller: the first."""
+    return [
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "Ingress",
+            "name": owner.name,
+            "uid": owner.uid,
+            "controller": at == 0,
+            "blockOwnerDeletion": True,
+        }
+        for at, owner in enumerate(owners)
+    ]
+
+
 def plan(value: Plan) -> Json:
     """Return the plan as its versioned contract has it."""
     return {

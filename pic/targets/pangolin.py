@@ -2,23 +2,22 @@
 
 from collections.abc import Sequence
 from functools import partial
+from importlib.metadata import version
 
 import pulumi
 from pulumi_kubernetes import Provider
-from pulumi_kubernetes.apiextensions import CustomResource
-from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, OwnerReferenceArgs
 from pulumi_kubernetes.provider import KubeClientSettingsArgs
 
 from pic import wire
 from pic.config import Settings
 from pic.live import FIELD_MANAGER
 from pic.model import API_VERSION, KIND, Resource
-from pic.targets import pacing
+from pic.targets.registration import Declaration, Kind, register
 
 # The provider's default of 50 requests a second is slower than the engine.
 QPS, BURST = 1000, 2000
 DELETE_TIMEOUT = "2m"
-INGRESS_VERSION = "networking.k8s.io/v1"
+TOKEN = f"kubernetes:{API_VERSION}:{KIND}"
 
 ANNOTATIONS = {
     "pulumi.com/deletionPropagationPolicy": "background",
@@ -50,51 +49,27 @@ def declare(
     settings: Settings,
 ) -> None:
     """Declare the resources as soon as the program's own code has ended."""
-    steps = (partial(_declare, each, cluster, hooks, settings) for each in resources)
-    # What runs as the program's entry point is awaited before the SDK waits for all outstanding
-    # registrations, in a loop that is quadratic in their number.
-    pulumi.run(partial(pacing.register, steps))
+    kind = Kind(TOKEN, version("pulumi-kubernetes"), cluster, hooks, DELETE_TIMEOUT)
+    declared = [_declaration(each, settings) for each in resources]
+    # What runs as the program's entry point is awaited before the SDK waits for what is left.
+    pulumi.run(partial(register, kind, declared))
 
 
-def _declare(
-    resource: Resource, cluster: Provider, hooks: pulumi.ResourceHookBinding, settings: Settings
-) -> CustomResource:
-    return CustomResource(
-        resource.host,
-        api_version=API_VERSION,
-        kind=KIND,
-        metadata=ObjectMetaArgs(
-            name=resource.name,
-            namespace=resource.namespace,
-            labels=dict(resource.labels),
-            annotations=ANNOTATIONS,
-            owner_references=_owners(resource, settings),
-        ),
-        spec=wire.spec(resource.spec),
-        opts=pulumi.ResourceOptions(
-            provider=cluster,
-            # Two objects for one host make the operator's reconciliations fight.
-            delete_before_replace=True,
-            # A lost state is found again: what is live and ours is imported, never created.
-            import_="/".join(resource.key) if resource.adopts else None,
-            custom_timeouts=pulumi.CustomTimeouts(delete=DELETE_TIMEOUT),
-            hooks=hooks,
-        ),
-    )
-
-
-def _owners(resource: Resource, settings: Settings) -> list[OwnerReferenceArgs] | None:
-    if not settings.owner_references:
-        return None
-    return [
-        OwnerReferenceArgs(
-            api_version=INGRESS_VERSION,
-            kind="Ingress",
-            name=owner.name,
-            uid=owner.uid,
-            # One owner only may be the controller: the oldest Ingress.
-            controller=at == 0,
-            block_owner_deletion=True,
-        )
-        for at, owner in enumerate(resource.owners)
-    ]
+def _declaration(resource: Resource, settings: Settings) -> Declaration:
+    owners = wire.owner_references(resource.owners) if settings.owner_references else []
+    metadata = {
+        "name": resource.name,
+        "namespace": resource.namespace,
+        "labels": dict(resource.labels),
+        "annotations": ANNOTATIONS,
+        "ownerReferences": owners,
+    }
+    inputs = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": wire.present(metadata),
+        "spec": wire.spec(resource.spec),
+    }
+    # A lost state is found again: what is live and ours is imported, never created.
+    import_id = "/".join(resource.key) if resource.adopts else ""
+    return Declaration(resource.host, inputs, import_id)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import grpc
 from google.protobuf import empty_pb2
 from google.protobuf.json_format import MessageToDict
 from pulumi.runtime import config, mocks, settings, stack
@@ -20,20 +21,33 @@ NOISE = {
 }
 
 
+class _NoError(grpc.RpcError):
+    """The engine's no, as the connection to it puts it."""
+
+    def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.INVALID_ARGUMENT
+
+    def details(self) -> str:
+        return "the engine says no"
+
+
 class _Monitor(mocks.MockMonitor):
     """Keeps the requests themselves; every resource becomes what its inputs say.
 
     Without the library's own deserialising, which leaves event loops open behind it.
     """
 
-    def __init__(self, seen: "Seen") -> None:
+    def __init__(self, seen: "Seen", refuses: str) -> None:
         super().__init__(mocks=None)  # type: ignore[arg-type]
         self.seen = seen
+        self.refuses = refuses
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the engine's word
         urn = self.make_urn(request.parent, request.type, request.name)
         if request.type == STACK:
             return proto.RegisterResourceResponse(urn=urn)
+        if request.name == self.refuses:
+            raise _NoError
         told = MessageToDict(request)
         kept = {key: value for key, value in told.items() if key not in NOISE}
         self.seen.resources.append({"urn": urn, **kept})
@@ -77,11 +91,13 @@ def run(
     configuration: Mapping[str, str] | None = None,
     *,
     preview: bool = False,
+    refuses: str = "",
 ) -> Seen:
     """Run a program to the end of all that it registers, on an event loop of its own.
 
     An error of the program is caught inside, so that pending registrations are waited for as well:
-    they would come through, had the program begun them before it failed.
+    they would come through, had the program begun them before it failed. The engine refuses to
+    register the resource that is named.
     """
     seen = Seen()
 
@@ -94,18 +110,26 @@ def run(
             seen.error = error
 
     values = dict(configuration or {})
-    contextvars.copy_context().run(_run, caught, seen, values, preview=preview)
+    monitor = _Monitor(seen, refuses)
+    try:
+        contextvars.copy_context().run(_run, caught, monitor, values, preview=preview)
+    except Exception as error:  # noqa: BLE001 - of what comes after the program's own code
+        seen.error = error
     return seen
 
 
 def _run(
-    program: Callable[[], Awaitable[None]], seen: Seen, values: dict[str, str], *, preview: bool
+    program: Callable[[], Awaitable[None]],
+    monitor: _Monitor,
+    values: dict[str, str],
+    *,
+    preview: bool,
 ) -> None:
     logger = logging.Logger("pulumi")  # noqa: LOG001 - one of its own for each run
-    logger.addHandler(_Log(seen))
+    logger.addHandler(_Log(monitor.seen))
     settings.configure(
         mocks.MockSettings(  # type: ignore[no-untyped-call]
-            monitor=_Monitor(seen),
+            monitor=monitor,
             monitor_features=set(),
             engine=mocks.MockEngine(logger),
             project="pic",

@@ -237,6 +237,24 @@ def test_many_hosts_are_all_declared(api: Api, run: Run) -> None:
     assert seen.outputs["resources"] == 130.0
 
 
+def test_without_events_only_the_check_before_a_delete_is_bound(api: Api, run: Run) -> None:
+    furnish(api, [ingress("web", A)])
+
+    seen = run({"pic:events": "false"})
+
+    assert seen.resources[1]["hooks"] == {"beforeDelete": ["pic:before-delete"]}
+    assert seen.hooks == HOOKS
+
+
+def test_a_resource_that_the_engine_refuses_fails_the_run(api: Api, tmp_path: Path) -> None:
+    furnish(api, [ingress("web", A, B)])
+    environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
+
+    seen = engine.run(lambda: program.run(environment), BOUND, refuses=A)
+
+    assert str(seen.error) == "the engine says no"
+
+
 def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
     furnish(api, [ingress("web", A)])
 

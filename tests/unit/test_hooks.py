@@ -139,11 +139,24 @@ def test_the_names_of_the_hooks_stay_as_they_are_for_ever() -> None:
     ]
 
 
+def test_without_events_only_the_check_before_a_delete_is_bound() -> None:
+    bound: list[object] = []
+
+    def program() -> None:
+        binding = Hooks().binding(events=False)
+        bound.extend((binding.after_create, binding.after_update, binding.after_delete))
+        [check] = binding.before_delete or []
+        bound.append(check.name)
+
+    assert engine.run(program).error is None
+    assert bound == [None, None, None, "pic:before-delete"]
+
+
 def test_only_the_check_before_a_delete_can_stop_the_engine() -> None:
     found: dict[str, bool] = {}
 
     def program() -> None:
-        binding = Hooks().binding
+        binding = Hooks().binding(events=True)
         for each in (
             *(binding.after_create, binding.after_update),
             *(binding.before_delete, binding.after_delete),
