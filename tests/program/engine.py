@@ -21,7 +21,7 @@ NOISE = {
 }
 
 
-class _NoError(grpc.RpcError):
+class _NoError(grpc.RpcError):  # type: ignore[misc]
     """The engine's no, as the connection to it puts it."""
 
     def code(self) -> grpc.StatusCode:

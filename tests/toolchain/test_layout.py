@@ -110,6 +110,7 @@ def test_the_environment_puts_the_toolchain_first_and_keeps_the_engine_offline(
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin")
     monkeypatch.delenv("GOGC", raising=False)
+    monkeypatch.delenv("PULUMI_PARALLEL", raising=False)
     binaries = ControlPlaneBinaries(("etcd",), ("kube-apiserver",), None, ("kubectl",))
     tools = Toolchain(Engine(Path("/tools/bin"), Path("/tools/home")), binaries)
 
@@ -120,4 +121,5 @@ def test_the_environment_puts_the_toolchain_first_and_keeps_the_engine_offline(
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "GOGC": "400",
+        "PULUMI_PARALLEL": "32",
     }
