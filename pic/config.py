@@ -40,7 +40,7 @@ class Settings:
     Attributes:
         namespaces: Empty is all of them.
         host_policy: None where there is none; with one, a namespace it does not list has no host.
-        max_weakened: None is no limit.
+        max_weakened: None is the same as max_removals.
     """
 
     ingress_classes: tuple[str, ...] = ("pangolin", "pangolin-*")

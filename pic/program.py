@@ -14,7 +14,7 @@ from pic import assemble, changes, cluster, guard, plan, report, sources, wire
 from pic.cluster import Transport
 from pic.config import Settings, TargetName, parse
 from pic.errors import PicError, RefusedError, SettingsError
-from pic.hooks import Hooks, Surroundings
+from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
 from pic.inventory import Ownership
 from pic.model import Plan
 from pic.notices import Level, Notice
@@ -77,10 +77,18 @@ class _Run:
         )
         _ask(found, settings)
         provider = pangolin.provider(snapshot.cluster_id, settings)
-        hooks = self.hooks.binding(events=settings.events)
+        hooks = self.hooks.binding(events=_tells(found, settings))
         pangolin.declare(planned.resources, provider, hooks, settings)
         pulumi.export("resources", len(planned.resources))
         pulumi.export("digest", digest(planned, settings))
+
+
+def _tells(found: changes.Changes, settings: Settings) -> bool:
+    """Say whether single hosts are told of in Events: not when very many change at once."""
+    count = len(found.created) + len(found.updated) + len(found.moved)
+    if settings.events and count > EVENTS_A_RUN:
+        pulumi.log.info(f"{count} hosts change at once: their Ingresses get no Events")
+    return settings.events and count <= EVENTS_A_RUN
 
 
 def digest(planned: Plan, settings: Settings) -> str:

@@ -14,6 +14,7 @@ import yaml
 
 from pic import cluster
 from pic.cluster import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN
+from pic.names import labels
 
 CLUSTER = "11111111-2222-3333-4444-555555555555"
 TOKEN = "let-me-in"  # noqa: S105 - of no server but this one
@@ -179,6 +180,19 @@ def service(namespace: str = "prod") -> dict[str, Any]:
 
 def tunnel(namespace: str = "prod", name: str = "default") -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": namespace}, "status": {"status": "Ready"}}
+
+
+def live(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
+    """A live object of ours, with a spec that the Ingress `web` asks for as well."""
+    subdomain, _, domain = host.partition(".")
+    return {
+        "metadata": {
+            "namespace": namespace,
+            "name": name or f"pic-{host}",
+            "labels": labels("pic.prod", namespace, "web", f"uid-{namespace}-web"),
+        },
+        "spec": {"name": host, "httpConfig": {"domainName": domain, "subdomain": subdomain}},
+    }
 
 
 def furnish(

@@ -1,19 +1,16 @@
-"""What the program registers for a cluster, what it exports and says, and when it does nothing."""
+"""What the program registers for a cluster, and what it exports."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pulumi
 import pytest
 
 from pic import program
-from pic.cluster import CRD, IDENTITY, NETWORKING
 from pic.config import Settings
 from pic.model import Owner, Plan, Resource, Spec
-from pic.names import labels
 from tests.program import engine
-from tests.program.api import CLUSTER, Api, furnish, ingress
+from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.engine import Seen
 
 Run = Callable[..., Seen]
@@ -24,37 +21,6 @@ TYPE = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"
 HOOKS = ["pic:after-create", "pic:after-update", "pic:before-delete", "pic:after-delete"]
 A, B = "a.example.com", "b.example.com"
 NAME_A = "pic-prod-web-a85a2439"
-
-
-@pytest.fixture
-def run(api: Api, tmp_path: Path) -> Run:
-    """Run the program against the API server, with a stack that belongs to it."""
-    environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-
-    def run(
-        config: Mapping[str, str] = {},
-        *,
-        preview: bool = False,
-        **more: str,
-    ) -> Seen:
-        return engine.run(
-            lambda: program.run({**environment, **more}), {**BOUND, **config}, preview=preview
-        )
-
-    return run
-
-
-def live(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
-    """A live object of ours, with a spec that the Ingress `web` asks for as well."""
-    subdomain, _, domain = host.partition(".")
-    return {
-        "metadata": {
-            "namespace": namespace,
-            "name": name or f"pic-{host}",
-            "labels": labels("pic.prod", namespace, "web", f"uid-{namespace}-web"),
-        },
-        "spec": {"name": host, "httpConfig": {"domainName": domain, "subdomain": subdomain}},
-    }
 
 
 def provider(**extra: str) -> dict[str, Any]:
@@ -237,6 +203,19 @@ def test_many_hosts_are_all_declared(api: Api, run: Run) -> None:
     assert seen.outputs["resources"] == 130.0
 
 
+@pytest.mark.parametrize(("count", "told"), [(100, True), (101, False)])
+def test_hosts_that_change_in_bulk_get_no_events(
+    api: Api, run: Run, count: int, *, told: bool
+) -> None:
+    furnish(api, [ingress("web", *(f"h{at:03}.example.com" for at in range(count)))])
+
+    seen = run()
+
+    assert ("afterCreate" in seen.resources[1]["hooks"]) is told
+    said = [("INFO", f"{count} hosts change at once: their Ingresses get no Events")]
+    assert seen.log == ([] if told else said)
+
+
 def test_without_events_only_the_check_before_a_delete_is_bound(api: Api, run: Run) -> None:
     furnish(api, [ingress("web", A)])
 
@@ -259,144 +238,6 @@ def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
     furnish(api, [ingress("web", A)])
 
     assert run(preview=True).resources == run().resources
-
-
-# The guard.
-
-
-EMPTY = f"The plan is empty, and 1 of 1 hosts would be removed: {A}."
-
-
-def test_a_real_run_that_is_refused_registers_nothing(api: Api, run: Run) -> None:
-    furnish(api, [], live(A))
-
-    seen = run()
-
-    assert isinstance(seen.error, pulumi.RunError)
-    assert str(seen.error).splitlines()[0] == EMPTY
-    assert (seen.resources, seen.outputs, seen.hooks) == ([], {}, HOOKS)
-
-
-def test_a_preview_that_would_be_refused_declares_everything_and_warns(api: Api, run: Run) -> None:
-    hosts = [f"h{at}.example.com" for at in range(6)]
-    furnish(api, [ingress("web", A)], *(live(host) for host in hosts))
-
-    seen = run(preview=True)
-
-    assert seen.names == ["cluster", A]
-    [(level, text)] = seen.log
-    assert level == "WARNING"
-    assert text.splitlines()[:2] == [
-        "`pulumi up` would refuse this:",
-        "6 of 6 hosts would be removed, but at most 5 may go in one run (pic:maxRemovals 5,"
-        f" pic:maxRemovalRatio 0.2): {', '.join(hosts)}.",
-    ]
-    assert seen.error is None
-
-
-def test_an_acknowledged_run_goes_through(api: Api, run: Run) -> None:
-    furnish(api, [], live(A))
-    digest = str(run().error).rpartition("PIC_ACKNOWLEDGE=")[2].split()[0]
-
-    seen = run(PIC_ACKNOWLEDGE=digest)
-
-    assert (seen.error, seen.names) == (None, ["cluster"])
-
-
-def test_another_cluster_is_refused(run: Run) -> None:
-    seen = run({"pic:clusterId": "22222222-2222-3333-4444-555555555555"})
-
-    assert str(seen.error).startswith(f"This is cluster {CLUSTER}, and the stack belongs to 2222")
-    assert seen.resources == []
-
-
-# What cannot be run.
-
-
-@pytest.mark.parametrize("preview", [False, True])
-def test_settings_that_cannot_be_right_are_told_at_once(run: Run, preview: bool) -> None:  # noqa: FBT001
-    seen = run(
-        {"pic:maxRemovals": "many", "pic:events": "maybe", "pic:tunel": "x"}, preview=preview
-    )
-
-    assert isinstance(seen.error, pulumi.RunError)
-    assert [line.partition(",")[0].partition(";")[0] for line in str(seen.error).splitlines()] == [
-        "unknown setting pic:tunel",
-        "pic:maxRemovals is 'many'",
-        "pic:events is 'maybe'",
-    ]
-    assert (seen.resources, seen.hooks) == ([], HOOKS)
-
-
-def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> None:
-    seen = run(
-        {"pic:clusterId": "", "pic:kubeconfig": "/elsewhere", "pic:targets": "pangolin,pihole"}
-    )
-
-    assert str(seen.error) == (
-        "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run pic init"
-        " --stack prod\n"
-        "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
-        " KUBECONFIG=/elsewhere\n"
-        "pic:targets: pihole can be planned, but not deployed yet: leave it out"
-    )
-    assert seen.resources == []
-
-
-def test_a_kubeconfig_that_is_also_in_the_environment_is_fine(api: Api, tmp_path: Path) -> None:
-    path = api.kubeconfig(tmp_path / "config")
-    config = {**BOUND, "pic:kubeconfig": path}
-
-    seen = engine.run(lambda: program.run({"KUBECONFIG": path}), config)
-
-    assert (seen.error, seen.names) == (None, ["cluster"])
-
-
-def test_settings_of_other_projects_are_not_ours(run: Run) -> None:
-    assert run({"aws:region": "eu"}).error is None
-
-
-@pytest.mark.parametrize("path", [IDENTITY, CRD, f"{NETWORKING}/ingresses"])
-@pytest.mark.parametrize("preview", [False, True])
-def test_a_cluster_that_cannot_be_read_whole_registers_nothing(
-    api: Api,
-    run: Run,
-    path: str,
-    preview: bool,  # noqa: FBT001
-) -> None:
-    api.refuses(path, 401, "who are you")
-
-    seen = run(preview=preview)
-
-    assert isinstance(seen.error, pulumi.RunError)
-    assert str(seen.error).endswith(
-        "who are you (HTTP 401); the credentials are not accepted: renew them"
-    )
-    assert (seen.resources, seen.hooks) == ([], HOOKS)
-
-
-# What is told.
-
-
-def test_notices_are_logged_the_loud_ones_first(api: Api, run: Run) -> None:
-    furnish(api, [ingress("blocks", A, block_access="true"), ingress("odd", "", B)])
-
-    seen = run({"pic:domains": "example.com"}, PIC_LOG_LEVEL="debug")
-
-    assert seen.log == [
-        ("WARNING", seen.log[0][1]),
-        ("INFO", seen.log[1][1]),
-    ]
-    assert [text.partition(": ")[0] for _, text in seen.log] == ["EmptyHost", "BlockAccess"]
-
-
-def test_more_notices_than_anybody_reads_are_counted(api: Api, run: Run) -> None:
-    furnish(api, [ingress(f"odd-{at:02}", "") for at in range(program.SHOWN_NOTICES + 3)])
-
-    log = run().log
-
-    assert len(log) == program.SHOWN_NOTICES + 1
-    assert log[-1] == ("WARNING", "and 3 more notices: see pic plan")
 
 
 # Release, and the digest.

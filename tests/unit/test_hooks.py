@@ -10,7 +10,7 @@ from pulumi import ResourceHook, ResourceHookArgs
 
 from pic.cluster import PANGOLIN, StatusError
 from pic.errors import ClusterError
-from pic.hooks import Hooks, Surroundings
+from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
 from pic.inventory import Ownership
 from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
 from tests.program import engine
@@ -218,6 +218,17 @@ def test_an_adoption_that_moves_nothing_tells_nothing() -> None:
 
     assert called(lambda hooks: update(hooks, 3, 3), cluster) is None
     assert cluster.posted == []
+
+
+def test_only_so_many_events_are_posted_in_one_run() -> None:
+    cluster = Cluster()
+
+    async def often(hooks: Hooks) -> None:
+        for _ in range(EVENTS_A_RUN + 3):
+            await delete(hooks)
+
+    assert called(often, cluster) is None
+    assert len(cluster.posted) == EVENTS_A_RUN
 
 
 @pytest.mark.parametrize("call", [create, update, delete])

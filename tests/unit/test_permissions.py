@@ -1,5 +1,6 @@
-"""What pic must be allowed to do, for which settings."""
+"""What pic must be allowed to do, and what it reads, for which settings."""
 
+from pic import cluster
 from pic.config import ResourceSchema, Settings, TargetName
 from pic.permissions import Permission, needed
 
@@ -65,3 +66,67 @@ def test_pihole_alone_needs_the_ingresses_only() -> None:
         Permission("networking.k8s.io", "ingresses", "list", "what is to be exposed"),
         Permission("", "namespaces", "get", "tells clusters apart", name="kube-system"),
     ]
+
+
+# Reads, each of which needs one of these permissions.
+
+
+def listed(settings: Settings) -> list[str]:
+    return [str(each) for each in cluster.reads(settings)]
+
+
+def test_by_default_everything_is_read_everywhere_but_no_classes() -> None:
+    assert listed(Settings()) == [
+        "ingresses in all namespaces",
+        "services in all namespaces",
+        "pangolintunnels in all namespaces",
+        "pangolinorganizations in all namespaces",
+        "pangolinresources in all namespaces",
+    ]
+
+
+def test_our_own_objects_are_read_everywhere_whatever_the_namespaces() -> None:
+    assert listed(Settings(namespaces=("a", "b"))) == [
+        "ingresses in namespace a",
+        "ingresses in namespace b",
+        "services in namespace a",
+        "services in namespace b",
+        "pangolintunnels in all namespaces",
+        "pangolinorganizations in all namespaces",
+        "pangolinresources in all namespaces",
+    ]
+
+
+def test_tunnels_are_read_only_where_they_may_be() -> None:
+    settings = Settings(tunnel_namespace="t", tunnel_namespaces=("t", "u"))
+
+    assert listed(settings)[2:] == [
+        "pangolintunnels in namespace t",
+        "pangolinorganizations in namespace t",
+        "pangolintunnels in namespace u",
+        "pangolinorganizations in namespace u",
+        "pangolinresources in all namespaces",
+    ]
+
+
+def test_classes_are_read_when_an_ingress_without_class_may_be_ours() -> None:
+    settings = Settings(ingress_classes=("pangolin", ""))
+
+    assert listed(settings)[:3] == [
+        "ingresses in all namespaces",
+        "ingressclasses in all namespaces",
+        "services in all namespaces",
+    ]
+
+
+def test_only_ingresses_are_read_for_pihole() -> None:
+    assert listed(Settings(targets=(TargetName.PIHOLE,))) == ["ingresses in all namespaces"]
+
+
+def test_every_listing_has_its_permission() -> None:
+    settings = Settings(
+        namespaces=("a", "b"), tunnel_namespace="t", ingress_classes=("pangolin", "")
+    )
+    allowed = {(each.resource, each.namespace) for each in needed(settings) if each.verb == "list"}
+
+    assert {(each.plural, each.namespace) for each in cluster.reads(settings)} <= allowed
