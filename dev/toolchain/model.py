@@ -58,7 +58,7 @@ class Toolchain:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             # The engine and the plugin spend a third of their time on collecting garbage otherwise.
-            "GOGC": os.environ.get("GOGC", "400"),
+            "GOGC": os.environ.get("GOGC", "800"),
             # Steps wait for the API server, not for a processor.
             "PULUMI_PARALLEL": os.environ.get("PULUMI_PARALLEL", "32"),
         }
