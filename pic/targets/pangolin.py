@@ -50,12 +50,13 @@ def declare(
 ) -> None:
     """Declare the resources as soon as the program's own code has ended."""
     kind = Kind(TOKEN, version("pulumi-kubernetes"), cluster, hooks, DELETE_TIMEOUT)
-    declared = [_declaration(each, settings) for each in resources]
+    declared = [declaration(each, settings) for each in resources]
     # What runs as the program's entry point is awaited before the SDK waits for what is left.
     pulumi.run(partial(register, kind, declared))
 
 
-def _declaration(resource: Resource, settings: Settings) -> Declaration:
+def declaration(resource: Resource, settings: Settings) -> Declaration:
+    """Return a resource as it is declared: the whole object, and what it is already."""
     owners = wire.owner_references(resource.owners) if settings.owner_references else []
     metadata = {
         "name": resource.name,

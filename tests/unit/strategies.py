@@ -233,3 +233,49 @@ def damaged_worlds(draw: DrawFn) -> World:
         kind: [each for raw in raws if isinstance(each := draw(damaged(raw)), dict)]
         for kind, raws in kinds.items()
     }
+
+
+@st.composite
+def sound_worlds(draw: DrawFn) -> World:
+    """Draw a cluster in which every Ingress is in order, so that every host is exposed."""
+    return {
+        "Ingress": [draw(sound_ingresses(*key)) for key in zip(NAMESPACES, NAMES, strict=False)]
+    }
+
+
+@st.composite
+def sound_ingresses(draw: DrawFn, namespace: str, name: str) -> Raw:
+    labels = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True)
+    hosts = draw(st.lists(labels, min_size=1, max_size=3, unique=True))
+    switches = {
+        key: draw(some(("no", "0", "off", "true")))
+        for key in (f"{PREFIX}sso", f"{PREFIX}block-access")
+    }
+    scheme = {f"{PREFIX}backend-scheme": draw(some(("http", "https")))}
+    metadata: Raw = {
+        "namespace": namespace,
+        "name": name,
+        "uid": f"uid-{namespace}-{name}",
+        "annotations": {**switches, **scheme, f"{PREFIX}tunnel-name": draw(labels)},
+    }
+    rules = [
+        {"host": f"{host}.{draw(labels)}.example.com", "http": {"paths": draw(sound_paths())}}
+        for host in hosts
+    ]
+    return {
+        "kind": "Ingress",
+        "metadata": metadata,
+        "spec": {"ingressClassName": "pangolin", "rules": rules},
+    }
+
+
+def sound_paths() -> SearchStrategy[list[Raw]]:
+    text = st.from_regex(r"(/[A-Za-z0-9.+*(){}|$^~!@:=&,_-]{1,12}){1,4}/?", fullmatch=True)
+    backend = st.builds(
+        lambda port: {"service": {"name": "web", "port": {"number": port}}}, st.integers(1, 65535)
+    )
+    kinds = st.sampled_from(("Prefix", "Exact", "ImplementationSpecific"))
+    path: SearchStrategy[Raw] = st.fixed_dictionaries(
+        {"path": st.just("/") | text, "pathType": kinds, "backend": backend}
+    )
+    return st.lists(path, min_size=1, max_size=4)
