@@ -44,7 +44,9 @@ def _settings() -> str:
         "Settings",
         "In `stacks/Pulumi.<stack>.yaml`, or for one run of `pic` with `--config KEY=VALUE`"
         " without the prefix. A variable of the environment counts where the stack is silent; where"
-        " both speak and differ, the stack wins and a notice says so. No setting is a secret.",
+        " both speak and differ, the stack wins and a notice says so. No setting is a secret."
+        " `keepHistory`, `lockTimeout`, `logLevel`, `resyncPeriod` and, but for `piholeTargetIp`,"
+        " those of Pi-hole have no effect yet; `adoptFrom` is refused until it has one.",
         _table(("setting", "allowed", "default", "environment", "what it does"), rows),
     )
 

@@ -6,23 +6,15 @@ from dataclasses import dataclass
 from pic import hosts, names
 from pic.config import Settings
 from pic.model import Backend, ResourceBackend, Service, ServiceBackend, ServicePort, Target
-from pic.notices import Reason
+from pic.notices import Reason, ReasonedError
 
 Services = Mapping[tuple[str, str], Service]
 
 _HIGHEST_PORT = 65535
 
 
-class BackendError(ValueError):
-    """A backend that traffic cannot be sent to.
-
-    Attributes:
-        reason: Which of the reasons for that it is.
-    """
-
-    def __init__(self, reason: Reason, message: str) -> None:
-        self.reason = reason
-        super().__init__(message)
+class BackendError(ReasonedError):
+    """A backend that traffic cannot be sent to."""
 
 
 @dataclass(frozen=True, slots=True)

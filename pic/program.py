@@ -117,20 +117,26 @@ def _settings(environment: Mapping[str, str]) -> tuple[Settings, tuple[Notice, .
         for key, value in CONFIG.get().items()
         if key.startswith(prefix)
     }
-    settings, remarks = parse(raw, environment)
-    problems = [*_problems(settings, environment)]
-    if problems:
+    unbound = [] if raw.get("clusterId") else [_unbound()]
+    try:
+        settings, remarks = parse(raw, environment)
+    except SettingsError as error:
+        raise SettingsError([*error.problems, *unbound]) from error
+    if problems := [*unbound, *_problems(settings, environment)]:
         raise SettingsError(problems)
     return settings, remarks
 
 
+def _unbound() -> str:
+    return (
+        "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
+        f" pic init --stack {pulumi.get_stack()}"
+    )
+
+
 def _problems(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
+    """Return what can be planned with, but not deployed."""
     found = []
-    if not settings.cluster_id:
-        found.append(
-            "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
-            f" pic init --stack {pulumi.get_stack()}"
-        )
     if settings.kubeconfig and settings.kubeconfig != environment.get("KUBECONFIG"):
         found.append(
             "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
@@ -138,6 +144,8 @@ def _problems(settings: Settings, environment: Mapping[str, str]) -> Sequence[st
         )
     if TargetName.PIHOLE in settings.targets:
         found.append("pic:targets: pihole can be planned, but not deployed yet: leave it out")
+    if settings.adopt_from:
+        found.append("pic:adoptFrom has no effect yet: leave it out")
     return found
 
 

@@ -7,19 +7,11 @@ from dataclasses import dataclass
 from pic import names
 from pic.config import Settings
 from pic.model import Organization, Snapshot, Tunnel, TunnelRef
-from pic.notices import Reason
+from pic.notices import Reason, ReasonedError
 
 
-class TunnelError(ValueError):
-    """A tunnel that cannot be used now.
-
-    Attributes:
-        reason: Which of the reasons for that it is.
-    """
-
-    def __init__(self, reason: Reason, message: str) -> None:
-        self.reason = reason
-        super().__init__(message)
+class TunnelError(ReasonedError):
+    """A tunnel that cannot be used now."""
 
 
 @dataclass(frozen=True, slots=True)

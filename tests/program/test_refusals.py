@@ -73,7 +73,8 @@ def test_another_cluster_is_refused(run: Run) -> None:
 @pytest.mark.parametrize("preview", [False, True])
 def test_settings_that_cannot_be_right_are_told_at_once(run: Run, preview: bool) -> None:  # noqa: FBT001
     seen = run(
-        {"pic:maxRemovals": "many", "pic:events": "maybe", "pic:tunel": "x"}, preview=preview
+        {"pic:clusterId": "", "pic:maxRemovals": "many", "pic:events": "maybe", "pic:tunel": "x"},
+        preview=preview,
     )
 
     assert isinstance(seen.error, pulumi.RunError)
@@ -81,13 +82,19 @@ def test_settings_that_cannot_be_right_are_told_at_once(run: Run, preview: bool)
         "unknown setting pic:tunel",
         "pic:maxRemovals is 'many'",
         "pic:events is 'maybe'",
+        "pic:clusterId is not set",
     ]
     assert (seen.resources, seen.hooks) == ([], HOOKS)
 
 
 def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> None:
     seen = run(
-        {"pic:clusterId": "", "pic:kubeconfig": "/elsewhere", "pic:targets": "pangolin,pihole"}
+        {
+            "pic:clusterId": "",
+            "pic:kubeconfig": "/elsewhere",
+            "pic:targets": "pangolin,pihole",
+            "pic:adoptFrom": "earlier",
+        }
     )
 
     assert str(seen.error) == (
@@ -95,7 +102,8 @@ def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> No
         " --stack prod\n"
         "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
         " KUBECONFIG=/elsewhere\n"
-        "pic:targets: pihole can be planned, but not deployed yet: leave it out"
+        "pic:targets: pihole can be planned, but not deployed yet: leave it out\n"
+        "pic:adoptFrom has no effect yet: leave it out"
     )
     assert seen.resources == []
 
