@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from dev.toolchain import layout
+from dev.toolchain.__main__ import exports
 from dev.toolchain.choice import resolve_engine
 from dev.toolchain.model import ControlPlaneBinaries, Engine, Toolchain
 from dev.toolchain.surroundings import Surroundings
@@ -123,3 +125,18 @@ def test_the_environment_puts_the_toolchain_first_and_keeps_the_engine_offline(
         "GOGC": "800",
         "PULUMI_PARALLEL": "32",
     }
+
+
+def test_the_environment_is_printed_as_a_shell_takes_it_in() -> None:
+    assert exports({"PATH": "/tools/bin:/usr/bin", "GOGC": "a b"}) == (
+        "export PATH=/tools/bin:/usr/bin\nexport GOGC='a b'"
+    )
+
+
+@pytest.mark.engine
+def test_only_the_environment_goes_to_a_shell() -> None:
+    command = [sys.executable, "-m", "dev.toolchain", "--export"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert done.stderr != ""
+    assert [line for line in done.stdout.splitlines() if not line.startswith("export ")] == []
