@@ -32,7 +32,11 @@ def check(changes: Changes, settings: Settings) -> None:
 
 def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
     """Return why the changes are refused; an acknowledgement of exactly these lets them through."""
-    found = [*_identity(changes, settings), *_strangers(changes), *_limits(changes, settings)]
+    found = [
+        *_identity(changes.cluster_id, settings),
+        *_strangers(changes),
+        *_limits(changes, settings),
+    ]
     if settings.acknowledge == changes.digest:
         return [refusal for refusal in found if not refusal.acknowledgeable]
     return found
@@ -73,10 +77,20 @@ def _digest(refusals: list[Refusal], changes: Changes) -> str:
     return changes.digest if all(each.acknowledgeable for each in refusals) else ""
 
 
-def _identity(changes: Changes, settings: Settings) -> Iterator[Refusal]:
-    if settings.cluster_id and settings.cluster_id != changes.cluster_id:
+def check_cluster(cluster_id: str, settings: Settings) -> None:
+    """Refuse another cluster than the stack's, where nothing else is to be compared.
+
+    Raises:
+        RefusedError: It is another one.
+    """
+    for refusal in _identity(cluster_id, settings):
+        raise RefusedError(f"{refusal.message}\nNothing was changed.")
+
+
+def _identity(cluster_id: str, settings: Settings) -> Iterator[Refusal]:
+    if settings.cluster_id and settings.cluster_id != cluster_id:
         yield Refusal(
-            f"This is cluster {changes.cluster_id or '(unknown)'}, and the stack belongs to"
+            f"This is cluster {cluster_id or '(unknown)'}, and the stack belongs to"
             f" {settings.cluster_id} (pic:clusterId). Check pic:context and KUBECONFIG; after a"
             " deliberate move to a new cluster, set pic:clusterId anew.",
             acknowledgeable=False,

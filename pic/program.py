@@ -55,6 +55,7 @@ class _Run:
         transport = cluster.connect(settings, self.environment)
         self.hooks.bind(Surroundings(transport, ownership, settings.events))
         if self.environment.get(RELEASE) == "1":
+            guard.check_cluster(cluster.cluster_id(transport, settings), settings)
             return
         self.plan_and_declare(transport, settings, ownership, remarks)
 

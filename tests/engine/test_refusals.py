@@ -169,6 +169,19 @@ def test_another_cluster_is_refused_before_the_refresh_where_that_runs_the_progr
     assert (stage.objects(), stage.remembered) == before
 
 
+def test_a_destroy_on_another_cluster_is_refused(stage: Stage, other_plane: ControlPlane) -> None:
+    stage.ingress("web", "www")
+    stage.up()
+    before = (stage.objects(), stage.remembered)
+    # A destroy refreshes before it runs the program, whatever PULUMI_RUN_PROGRAM says.
+    command = ("destroy", "--yes", "--skip-preview", "--run-program", "--refresh=false")
+
+    refused = stage.pulumi(*command, PIC_RELEASE="1", KUBECONFIG=str(other_plane.kubeconfig))
+
+    assert refused == failed(wrong_cluster(stage, other_plane))
+    assert (stage.objects(), stage.remembered) == before
+
+
 def test_a_stack_without_a_cluster_is_told_of_pic_init(stage: Stage) -> None:
     stage.settings(clusterId="")
     stage.ingress("web", "www")

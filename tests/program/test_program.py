@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pic import program
+from pic.cluster import IDENTITY
 from pic.config import Settings
 from pic.model import Owner, Plan, Resource, Spec
 from tests.program import engine
@@ -243,13 +244,27 @@ def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
 # Release, and the digest.
 
 
-def test_a_release_registers_the_hooks_only_and_reads_nothing(api: Api, run: Run) -> None:
+def test_a_release_registers_the_hooks_only_and_reads_no_more_than_the_cluster_is_known_by(
+    api: Api, run: Run
+) -> None:
     furnish(api, [ingress("web", A)])
 
     seen = run(PIC_RELEASE="1")
 
     assert seen == Seen(hooks=HOOKS)
-    assert api.asked == []
+    assert [each.path for each in api.asked] == [IDENTITY]
+
+
+def test_a_release_on_another_cluster_is_refused(run: Run) -> None:
+    other = "22222222-2222-3333-4444-555555555555"
+
+    seen = run({"pic:clusterId": other}, PIC_RELEASE="1")
+
+    assert str(seen.error) == (
+        f"This is cluster {CLUSTER}, and the stack belongs to {other} (pic:clusterId). Check"
+        " pic:context and KUBECONFIG; after a deliberate move to a new cluster, set pic:clusterId"
+        " anew.\nNothing was changed."
+    )
 
 
 def planned(uid: str = "uid") -> Plan:
