@@ -57,7 +57,6 @@ class Reason(StrEnum):
     TUNNEL_NOT_READY = "TunnelNotReady"
     UNKNOWN_ANNOTATION = "UnknownAnnotation"
     UNSUPPORTED_PROTOCOL = "UnsupportedProtocol"
-    UNTRACKED_ORPHAN = "UntrackedOrphan"
 
 
 NORMAL = frozenset(
@@ -309,10 +308,5 @@ ADVICE: Mapping[Reason, Advice] = {
         "The Service speaks a protocol that Pangolin cannot forward, such as h2c.",
         "Offer HTTP or HTTPS on a port, or set the annotation backend-scheme.",
         Fate.HELD,
-    ),
-    Reason.UNTRACKED_ORPHAN: Advice(
-        "An object of this stack is not wanted any more, and the state does not know it.",
-        "Run pic up, which takes it in and then removes it under the guard.",
-        Fate.NONE,
     ),
 }

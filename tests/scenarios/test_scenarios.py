@@ -27,7 +27,7 @@ SCHEMAS = {
 }
 
 # These come from settings and state, which the plan does not see.
-NOT_PLANNED = frozenset({Reason.SETTING_DIFFERS, Reason.UNTRACKED_ORPHAN})
+NOT_PLANNED = frozenset({Reason.SETTING_DIFFERS})
 
 
 class Scenario(TypedDict, total=False):
