@@ -88,6 +88,7 @@ async def _shared(kind: Kind) -> resource_pb2.RegisterResourceRequest:
         customTimeouts=resource_pb2.RegisterResourceRequest.CustomTimeouts(
             delete=kind.delete_timeout
         ),
+        # Two objects for one thing, even for a moment, make their operator fight itself.
         deleteBeforeReplace=True,
         deleteBeforeReplaceDefined=True,
         acceptSecrets=True,

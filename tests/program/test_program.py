@@ -1,6 +1,7 @@
 """What the program registers for a cluster, and what it exports."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +285,13 @@ def test_the_digest_names_what_is_declared() -> None:
     assert program.digest(planned(), Settings()) == program.digest(
         planned(), Settings(events=False)
     )
+
+
+def test_being_held_alone_does_not_change_the_digest() -> None:
+    [resource] = planned().resources
+    held = Plan((replace(resource, held=True),))
+
+    assert program.digest(held, Settings()) == program.digest(planned(), Settings())
 
 
 def test_a_checkout_that_is_not_installed_has_no_version() -> None:
