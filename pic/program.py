@@ -1,5 +1,6 @@
 """The Pulumi program: reads, plans, guards, and then declares. One function, however it is run."""
 
+import gc
 import hashlib
 import json
 import os
@@ -34,6 +35,8 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
     Raises:
         pulumi.RunError: With the whole message; nothing was registered.
     """
+    # A run is short and what it makes stays to its end: looking for garbage finds none.
+    gc.disable()
     hooks = Hooks()
     try:
         _Run(hooks, environment).run()

@@ -10,7 +10,7 @@ from pathlib import Path
 from dev.toolchain.model import Engine, plugin_binary
 from dev.toolchain.surroundings import Surroundings
 
-_HOST = Path("dev", "toolchain", "languagehost", "__main__.py")
+_HOST = Path("dev", "languagehost", "__main__.py")
 
 
 def lay_out(around: Surroundings, cli: Path, plugin: Path) -> Engine:
@@ -22,11 +22,20 @@ def lay_out(around: Surroundings, cli: Path, plugin: Path) -> Engine:
     home = around.cache / f"home-{plugin.parent.name.rpartition('-')[2]}"
     bin_ = around.checkout / ".toolchain" / "bin"
     link_or_copy(plugin, plugin_binary(home))
+    without_logs(home)
     # A real file and no symlink: the engine looks for language hosts beside what its own path
     # resolves to, and warns in every run about one that is only on PATH.
     link_or_copy(cli, bin_ / "pulumi")
     write_host(around, bin_ / "pulumi-language-python")
     return Engine(bin_, home)
+
+
+def without_logs(home: Path) -> None:
+    """Keep the CLI from writing a debug log of each run, a tenth of its work, into a cache."""
+    logs = home / "logs"
+    shutil.rmtree(logs, ignore_errors=True)
+    # There is no setting for it; where it cannot make the folder it goes on without.
+    logs.touch()
 
 
 def write_host(around: Surroundings, script: Path) -> None:

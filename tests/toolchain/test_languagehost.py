@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from pulumi.runtime.proto import language_pb2 as proto
 from pulumi.runtime.proto.language_pb2_grpc import LanguageRuntimeStub
 from pulumi.runtime.proto.plugin_pb2 import PackageDependency, PluginDependency
 
+from dev.languagehost import interpreters
+from dev.languagehost.interpreters import Interpreter
 from dev.toolchain import layout
 from dev.toolchain.surroundings import Surroundings
 from tests.toolchain.waiting import end, is_gone, pid_in, until
@@ -150,6 +153,17 @@ def test_about_names_the_python_of_the_project(host: Host, project: Path) -> Non
     assert answer == proto.AboutResponse(
         executable=str(project / "env" / "bin" / "python"), version=sys.version.split()[0]
     )
+
+
+def test_the_virtual_environment_of_the_host_itself_needs_no_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "env").symlink_to(sys.prefix)
+    monkeypatch.setattr(interpreters, "_ASK", "raise SystemExit(1)")
+
+    found = Interpreter.of({"virtualenv": "env"}, str(tmp_path))
+
+    assert found.version == platform.python_version()
 
 
 def test_a_missing_virtual_environment_is_a_clear_message(host: Host, tmp_path: Path) -> None:

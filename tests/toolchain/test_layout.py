@@ -32,6 +32,18 @@ def test_the_engine_finds_every_part_where_it_looks(machine: Machine) -> None:
         assert os.access(executable, os.X_OK)
 
 
+def test_the_cli_keeps_no_log_of_each_run(machine: Machine) -> None:
+    machine.go()
+    machine.environ["PIC_TOOLCHAIN"] = "modules"
+    logs = resolve_engine(machine.around()).home / "logs"
+    logs.unlink()
+    (logs / "of a run").mkdir(parents=True)
+
+    resolve_engine(machine.around())
+
+    assert logs.is_file()
+
+
 def test_two_clones_share_the_home_but_not_the_language_host(machine: Machine) -> None:
     machine.go()
     machine.clone("another")
@@ -54,7 +66,7 @@ def test_the_language_host_starts_with_the_interpreter_that_made_it(tmp_path: Pa
 
     printed = subprocess.run([script, "127.0.0.1:1"], capture_output=True, text=True, check=True)
 
-    program = checkout / "dev" / "toolchain" / "languagehost" / "__main__.py"
+    program = checkout / "dev" / "languagehost" / "__main__.py"
     assert printed.stdout.splitlines() == [
         "-P",
         str(program),

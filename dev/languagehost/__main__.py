@@ -8,12 +8,12 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)  # an early Ctrl-C ends it without 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from dev.toolchain.languagehost.lean import skip_the_sdk
+from dev.languagehost.lean import skip_the_sdk
 
 skip_the_sdk()
 
-from dev.toolchain.languagehost.server import main
+from dev.languagehost.server import main
 
 main()

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 from pulumi.runtime.proto.language_pb2_grpc import add_LanguageRuntimeServicer_to_server
 
-from dev.toolchain.languagehost.child import die_with_parent
-from dev.toolchain.languagehost.children import Children
-from dev.toolchain.languagehost.servicer import LanguageHost
+from dev.languagehost.child import die_with_parent
+from dev.languagehost.children import Children
+from dev.languagehost.servicer import LanguageHost
 
 _CALLS_AT_ONCE = 64  # each provider in Python holds one for as long as it runs
 _PARENT_EVERY = 1.0  # seconds; matters where the kernel does not tell of the engine's end

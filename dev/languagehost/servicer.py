@@ -21,9 +21,9 @@ from pulumi.runtime.proto import language_pb2 as proto
 from pulumi.runtime.proto.language_pb2_grpc import LanguageRuntimeServicer
 from pulumi.runtime.proto.plugin_pb2 import PackageDependency, PluginDependency, PluginInfo
 
-from dev.toolchain.languagehost import streams
-from dev.toolchain.languagehost.children import Children
-from dev.toolchain.languagehost.interpreters import Interpreter, InterpreterError
+from dev.languagehost import streams
+from dev.languagehost.children import Children
+from dev.languagehost.interpreters import Interpreter, InterpreterError
 
 _PROGRAM = str(Path(__file__).with_name("program.py"))
 _BAIL = 32  # as program.py has it: the program has already told the user what is wrong

@@ -104,11 +104,17 @@ class Interpreter:
 @cache
 def _told(command: str) -> tuple[str, list[str]]:
     """Ask a Python for its version and its path; the one that runs this needs no start."""
-    if command == sys.executable:
+    if _is_this_one(Path(command)):
         return platform.python_version(), sys.path[1:]  # the first entry is this repository
     answer = subprocess.run([command, "-c", _ASK], capture_output=True, text=True, check=True)
     version, path = json.loads(answer.stdout)
     return version, [directory for directory in path if directory]
+
+
+def _is_this_one(command: Path) -> bool:
+    own = Path(sys.executable)
+    # A virtual environment is told by where its Python lies; the Python itself is often a link.
+    return command.parent.samefile(own.parent) and command.samefile(own)
 
 
 def _requirements(dist: metadata.Distribution) -> Iterator[str]:
