@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 ARGS ?=
+MOTO := .toolchain/moto
 
-.PHONY: help setup lock toolchain cluster kubectl fmt lint test test-fast cases fuzz bench-plan docs demo ci clean
+.PHONY: help setup lock toolchain servers cluster kubectl fmt lint test test-fast cases fuzz bench bench-plan docs demo ci clean
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,13 +21,23 @@ $(VENV)/.ready: requirements-dev.txt pyproject.toml
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-lock: setup ## Compiles both requirements files from pyproject.toml
+lock: setup ## Compiles the requirements files from pyproject.toml and dev/moto.in
 	@for out in requirements.txt "requirements-dev.txt --extra dev"; do \
 	  $(VENV)/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
 	    --exclude-newer "$$(date -u -d '7 days ago' +%Y-%m-%d)" --constraint dev/constraints.txt pyproject.toml --output-file $$out; done
+	@$(VENV)/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
+	  --exclude-newer "$$(date -u -d '7 days ago' +%Y-%m-%d)" dev/moto.in --output-file dev/moto.txt
 
 toolchain: setup ## Finds or builds the Pulumi engine, its Kubernetes plugin and the control plane
 	@$(PY) -m dev.toolchain
+
+servers: $(MOTO)/.ready ## Installs the server that stands in for S3 in the tests of the state backends
+
+$(MOTO)/.ready: dev/moto.txt | $(VENV)/.ready
+	@echo "servers: installing moto into $(MOTO)"
+	@test -x $(MOTO)/bin/python || $(PYTHON) -m venv $(MOTO)
+	@$(MOTO)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r dev/moto.txt
+	@touch $@
 
 cluster: toolchain ## Runs a control plane in the foreground and prints its KUBECONFIG
 	@$(PY) -m dev.controlplane
@@ -45,7 +56,7 @@ lint: setup ## ruff, formatting, mypy, import contracts, and the count of uncove
 	@$(VENV)/bin/lint-imports --no-logo
 	@$(PY) -m dev.marks
 
-test: toolchain ## Every test: unit, scenarios, program, cluster, engine; with coverage of pic/
+test: toolchain servers ## Every test: unit, scenarios, program, cluster, engine; with coverage of pic/
 	@$(PY) -m pytest -q --cov --cov-report=term
 
 test-fast: setup ## Unit, scenario and program tests only: no cluster, no engine
@@ -57,6 +68,9 @@ cases: setup ## Runs the cases of ../shared/cases, where that folder is
 
 fuzz: setup ## Plans 20,000 mutated manifests: never a traceback; make fuzz ARGS="--seed 7"
 	@$(PY) -m dev.fuzz $(ARGS)
+
+bench: toolchain ## Times pic beside kubectl and a naive program, half an hour; BENCH_HOSTS=1000 BENCH_ROUNDS=3
+	@$(PY) -m bench
 
 bench-plan: setup ## Times the planning of 1,000 to 10,000 Ingresses from memory
 	@$(PY) -m bench.plan
@@ -73,4 +87,4 @@ ci: setup ## What .ci/run runs
 	@$(MAKE) --no-print-directory cases
 
 clean: ## Removes what the targets made inside the checkout
-	rm -rf $(VENV) .toolchain .pytest_cache .mypy_cache .ruff_cache .coverage htmlcov
+	rm -rf $(VENV) .toolchain .pytest_cache .mypy_cache .ruff_cache .coverage htmlcov bench/out

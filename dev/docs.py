@@ -45,8 +45,8 @@ def _settings() -> str:
         "In `stacks/Pulumi.<stack>.yaml`, or for one run of `pic` with `--config KEY=VALUE`"
         " without the prefix. A variable of the environment counts where the stack is silent; where"
         " both speak and differ, the stack wins and a notice says so. No setting is a secret."
-        " `keepHistory`, `lockTimeout`, `logLevel`, `resyncPeriod` and, but for `piholeTargetIp`,"
-        " those of Pi-hole have no effect yet; `adoptFrom` is refused until it has one.",
+        " `logLevel`, `resyncPeriod` and, but for `piholeTargetIp`, those of Pi-hole have no effect"
+        " yet; `lockTimeout` is for `pic doctor` only.",
         _table(("setting", "allowed", "default", "environment", "what it does"), rows),
     )
 

@@ -18,7 +18,7 @@ from dev.toolchain import Toolchain
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("Pulumi.yaml", "__main__.py", "pic", "requirements.txt", ".venv")
 PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - protects nothing
-KEEPER = Path(__file__).with_name("keeper.py")
+KEEPER = ROOT / "pic" / "keeper.py"
 SECONDS, END_SECONDS = 300, 10
 
 

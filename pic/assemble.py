@@ -68,6 +68,36 @@ def overlay(seen: Seen, files: Seen) -> Seen:
     return Seen(merged, seen.cluster_id, seen.schema)
 
 
+def without(seen: Seen, gone: Seen, kept: Seen) -> Seen:
+    """Take out the objects that files hold, as if they were deleted, but not those in `kept`.
+
+    Objects are told apart by kind, namespace and name. What an Ingress owned stays: Kubernetes
+    would collect it, and here it is to be seen that it goes.
+    """
+    left = dict(seen.objects)
+    for kind in seen.objects.keys() & gone.objects.keys() - {RESOURCE}:
+        stay = {_key(kind, raw) for raw in kept.objects.get(kind, ())}
+        go = {_key(kind, raw) for raw in gone.objects[kind]} - stay
+        left[kind] = [raw for raw in seen.objects[kind] if _key(kind, raw) not in go]
+    return Seen(left, seen.cluster_id, seen.schema)
+
+
+def within(files: Seen, places: Mapping[str, Sequence[str]]) -> Seen:
+    """Leave out the objects of files in namespaces where a live run does not look for their kind.
+
+    Args:
+        files: What files hold.
+        places: The namespaces looked at, by kind; one that is not there is looked for anywhere.
+    """
+    found = {
+        kind: [
+            raw for raw in raws if kind not in places or _key(kind, raw)[0] in ("", *places[kind])
+        ]
+        for kind, raws in files.objects.items()
+    }
+    return Seen(found, files.cluster_id, files.schema)
+
+
 def _laid(new: Raw, there: Raw | None) -> Raw:
     try:
         written = mapping(new.get("metadata"), "metadata")

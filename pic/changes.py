@@ -51,7 +51,7 @@ class Changes:
     """Everything that would change, each part sorted by host.
 
     Attributes:
-        known: How many objects are live and ours.
+        known: How many objects are live and ours, or taken over from an earlier stack.
         wanted: How many the plan has.
         blocked: Live objects that bear a wanted name and are not ours.
         predecessors: Objects of the Go controller for wanted hosts, not yet adopted.
@@ -134,7 +134,7 @@ class _Comparison:
         return Changes(
             stack=stack,
             cluster_id=cluster_id,
-            known=len(self.ours),
+            known=len(self.ours) + sum(map(self.is_earlier, self.adopted)),
             wanted=len(self.plan.resources),
             created=tuple(self.created({move.resource.host for move in moved})),
             updated=tuple(self.updates()),
@@ -144,6 +144,9 @@ class _Comparison:
             blocked=tuple(self.blocked()),
             predecessors=tuple(self.predecessors()),
         )
+
+    def is_earlier(self, key: tuple[str, str]) -> bool:
+        return self.inventory.whose[key] is Whose.EARLIER
 
     def moves(self) -> Iterator[Move]:
         for resource in self.plan.resources:

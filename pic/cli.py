@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from pic.errors import PicError
-from pic.verbs import init, plan
+from pic.verbs import destroy, diff, doctor, drift, init, plan, preview, snapshot, status, up
 
-VERBS = (plan, init)
+VERBS = (plan, snapshot, diff, preview, up, drift, destroy, status, init, doctor)
 
 EPILOG = """\
 exit codes: 0 done · 1 unexpected · 2 settings or usage · 3 refused by the guard ·

@@ -4,7 +4,11 @@ PicError
 ├── SettingsError     2  settings or usage
 │   └── ManifestError 2  a file that cannot be read
 ├── RefusedError      3  a guard said no; nothing was changed
-└── ClusterError      5  cluster unreachable or incomplete
+├── LockedError       4  a live run holds the stack
+├── ClusterError      5  cluster unreachable or incomplete
+├── EngineError       5  engine or state backend unreachable, or not as needed
+├── FailedError       6  some resources failed; the others are done
+└── InterruptedRunError 1  a signal ended the run; what was done is saved
 """
 
 from collections.abc import Sequence
@@ -55,3 +59,25 @@ class ClusterError(PicError):
     """The cluster could not be read, or not wholly; names scope and remedy."""
 
     exit_code = 5
+
+
+class LockedError(PicError):
+    """Another run holds the stack; names its owner."""
+
+    exit_code = 4
+
+
+class EngineError(PicError):
+    """The engine or its state backend cannot do its work; in the engine's own words."""
+
+    exit_code = 5
+
+
+class FailedError(PicError):
+    """Some resources failed; the others are as planned."""
+
+    exit_code = 6
+
+
+class InterruptedRunError(PicError):
+    """A signal ended the run; the engine has saved what was done."""

@@ -10,6 +10,7 @@ from pic.errors import RefusedError
 from pic.model import LiveResource
 
 SHOWN = 10
+BY_PULUMI = "PIC_ACKNOWLEDGE={} pulumi up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +21,20 @@ class Refusal:
     acknowledgeable: bool = True
 
 
-def check(changes: Changes, settings: Settings) -> None:
+def check(changes: Changes, settings: Settings, again: str = BY_PULUMI) -> None:
     """Agree to the changes, or refuse them.
+
+    Args:
+        changes: What would be done.
+        settings: They have the limits.
+        again: The command that lets the changes through, with `{}` for their digest.
 
     Raises:
         RefusedError: With every reason, its numbers, and what to do next.
     """
     if refusals := refusals_of(changes, settings):
-        raise RefusedError(message(refusals, changes, settings), digest=_digest(refusals, changes))
+        words = message(refusals, changes, settings, again)
+        raise RefusedError(words, digest=_digest(refusals, changes))
 
 
 def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
@@ -58,7 +65,9 @@ def _share(known: int, settings: Settings) -> int:
     return math.floor(settings.max_removal_ratio * known + 1e-9)
 
 
-def message(refusals: list[Refusal], changes: Changes, settings: Settings) -> str:
+def message(
+    refusals: list[Refusal], changes: Changes, settings: Settings, again: str = BY_PULUMI
+) -> str:
     """Return the whole refusal, with the next step."""
     lines = [refusal.message for refusal in refusals]
     if all(refusal.acknowledgeable for refusal in refusals):
@@ -66,7 +75,7 @@ def message(refusals: list[Refusal], changes: Changes, settings: Settings) -> st
             lines.append(f"The acknowledgement {settings.acknowledge} is for other changes.")
         lines.append(
             "Nothing was changed. If this is intended, acknowledge exactly these changes:"
-            f" PIC_ACKNOWLEDGE={changes.digest} pulumi up"
+            f" {again.format(changes.digest)}"
         )
     else:
         lines.append("Nothing was changed.")

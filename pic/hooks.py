@@ -1,4 +1,4 @@
-"""What happens around the engine's steps: Events at Ingresses, and a last look before a delete."""
+"""What happens around the engine's steps: Events at Ingresses, and checks before it writes."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,17 +9,19 @@ from typing import Any
 
 from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, ResourceHookOptions
 
-from pic import events
+from pic import adoption, events
 from pic.cluster import PANGOLIN, StatusError, Transport
 from pic.events import Subject
 from pic.inventory import Ownership, Whose
-from pic.live import resource
+from pic.live import FIELD_MANAGER, resource
 from pic.names import NAME_LABEL, UID_LABEL
 from pic.notices import Level
-from pic.objects import mapping
+from pic.objects import Raw, mapping
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8
+# The operator may write in between; a controller that still runs writes again and again.
+ATTEMPTS = 3
 # Events are for the daily trickle: each costs several milliseconds, and the API server keeps them
 # for an hour only. What changes in bulk is in the preview and in the plan.
 EVENTS_A_RUN = 100
@@ -32,6 +34,14 @@ class Surroundings:
     transport: Transport
     ownership: Ownership
     events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What resources bind: `adopting` those whose object is of the Go controller."""
+
+    usual: ResourceHookBinding
+    adopting: ResourceHookBinding
 
 
 class Hooks:
@@ -51,12 +61,18 @@ class Hooks:
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="pic-hook")
         ignored = ResourceHookOptions(ignore_errors=True)
         self._after_create = ResourceHook("pic:after-create", self.created, ignored)
+        self._before_update = ResourceHook("pic:before-update", self.take_over)
         self._after_update = ResourceHook("pic:after-update", self.updated, ignored)
         self._before_delete = ResourceHook("pic:before-delete", self.check_owner)
         self._after_delete = ResourceHook("pic:after-delete", self.deleted, ignored)
 
-    def binding(self, *, events: bool) -> ResourceHookBinding:
-        """Return what a resource binds: every call costs time, so without Events only the check."""
+    def binding(self, *, events: bool) -> Bindings:
+        """Return what resources bind: every call costs time, so without Events only the checks."""
+        adopting = self._bound(events=events)
+        adopting.before_update = [self._before_update]
+        return Bindings(self._bound(events=events), adopting)
+
+    def _bound(self, *, events: bool) -> ResourceHookBinding:
         if not events:
             return ResourceHookBinding(before_delete=[self._before_delete])
         return ResourceHookBinding(
@@ -95,6 +111,18 @@ class Hooks:
         namespace, name, _ = _identity(args.old_inputs)
         await self._work(partial(_check, surroundings, namespace, name))
 
+    async def take_over(self, args: ResourceHookArgs) -> None:
+        """Make the fields of the Go controller's object pic's, before pic applies its own.
+
+        Raises:
+            RuntimeError: The live object is neither that controller's nor ours.
+        """
+        surroundings = self._surroundings
+        if surroundings is None:
+            raise RuntimeError("pic does not know its cluster yet, so nothing is taken over")
+        namespace, name, _ = _identity(args.new_inputs)
+        await self._work(partial(_take_over, surroundings, namespace, name))
+
     async def _tell(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
         surroundings = self._surroundings
         if surroundings is None or not surroundings.events or self._told >= EVENTS_A_RUN:
@@ -113,19 +141,51 @@ class Hooks:
 
 def _check(surroundings: Surroundings, namespace: str, name: str) -> None:
     try:
-        found = surroundings.transport.get(
-            f"{PANGOLIN}/namespaces/{namespace}/pangolinresources/{name}"
-        )
+        _, whose = _look(surroundings, namespace, name)
     except StatusError as error:
         if error.status == 404:
             return
         raise
-    whose = surroundings.ownership.of(resource(mapping(found, "PangolinResource")))
     if whose not in (Whose.OURS, Whose.STRIPPED):
         raise RuntimeError(
             f"PangolinResource {namespace}/{name} is not ours any more ({whose}): not deleted. Run"
             " `pulumi state delete` on its URN to forget it"
         )
+
+
+def _take_over(surroundings: Surroundings, namespace: str, name: str) -> None:
+    for _ in range(ATTEMPTS):
+        found, whose = _look(surroundings, namespace, name)
+        if whose not in (Whose.PREDECESSOR, Whose.OURS, Whose.STRIPPED):
+            raise RuntimeError(
+                f"PangolinResource {namespace}/{name} has become somebody else's ({whose}): not"
+                " taken over"
+            )
+        wanted = adoption.patch(found)
+        if wanted is None:
+            return
+        try:
+            path = f"{_path(namespace, name)}?fieldManager={FIELD_MANAGER}"
+            surroundings.transport.request("PATCH", path, wanted)
+        except StatusError as error:
+            if error.status != 409:
+                raise
+        else:
+            return
+    raise RuntimeError(
+        f"PangolinResource {namespace}/{name} changes all the time: not taken over. Scale the Go"
+        " controller to 0, and run again"
+    )
+
+
+def _look(surroundings: Surroundings, namespace: str, name: str) -> tuple[Raw, Whose]:
+    """Return a live object, and whose it is."""
+    found = mapping(surroundings.transport.get(_path(namespace, name)), "PangolinResource")
+    return found, surroundings.ownership.of(resource(found))
+
+
+def _path(namespace: str, name: str) -> str:
+    return f"{PANGOLIN}/namespaces/{namespace}/pangolinresources/{name}"
 
 
 def _identity(inputs: Mapping[str, Any] | None) -> tuple[str, str, Subject]:

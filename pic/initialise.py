@@ -64,14 +64,18 @@ def bind(
 
 
 def _missing_kinds(transport: Transport) -> Iterator[str]:
-    served = _served(transport)
+    there = served(transport)
     for plural in CRDS:
-        if plural not in served:
+        if plural not in there:
             yield f"CRD {plural}.{PANGOLIN} is missing: {cluster.INSTALL_HINT}"
 
 
-def _served(transport: Transport) -> set[object]:
-    """Return the kinds that the API server has, which everybody may ask."""
+def served(transport: Transport) -> set[object]:
+    """Return the kinds that the API server has, which everybody may ask.
+
+    Raises:
+        ClusterError: It does not say.
+    """
     try:
         found = mapping(transport.get(cluster.PANGOLIN), "kinds")
     except cluster.StatusError as error:
@@ -84,11 +88,16 @@ def _served(transport: Transport) -> set[object]:
 
 def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
     for permission in needed(settings):
-        if not _allowed(transport, permission):
+        if not allowed(transport, permission):
             yield f"not allowed: {permission} ({permission.why})"
 
 
-def _allowed(transport: Transport, permission: Permission) -> bool:
+def allowed(transport: Transport, permission: Permission) -> bool:
+    """Ask the API server whether who runs pic has a permission.
+
+    Raises:
+        ClusterError: It does not say.
+    """
     attributes = {
         "group": permission.group,
         "resource": permission.resource,

@@ -30,6 +30,9 @@ GOING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
 # One path with such a backend holds the whole host while an object of it is live.
 HOLDING = frozenset({Reason.BACKEND_NOT_FOUND, Reason.BACKEND_INVALID, Reason.UNSUPPORTED_PROTOCOL})
 
+# An object of these that bears a wanted name is that object.
+_TAKEN_UP = frozenset({Whose.OURS, Whose.STRIPPED, Whose.EARLIER})
+
 
 @dataclass(frozen=True, slots=True)
 class Merger:
@@ -63,6 +66,7 @@ class Merger:
         self, contest: Contest, claims: Sequence[Claim], spec: Spec, name: str
     ) -> Resource:
         head = claims[0].ingress
+        whose = self.inventory.whose.get((head.namespace, name))
         return Resource(
             host=contest.host,
             namespace=head.namespace,
@@ -70,7 +74,8 @@ class Merger:
             owners=_owners(claims),
             labels=names.labels(self.stack, head.namespace, head.name, head.uid),
             spec=spec,
-            adopts=contest.live is not None or self._is_ours(head.namespace, name),
+            adopts=contest.live is not None or whose in _TAKEN_UP,
+            inherits=contest.live is not None and whose is Whose.PREDECESSOR,
         )
 
     def _held(self, contest: Contest) -> Resource | None:
@@ -81,9 +86,6 @@ class Merger:
         kept = kept_spec(live)
         spec = replace(kept, http=self._protected(kept.http, contest))
         return replace(self._resource(contest, contest.claims, spec, live.name), held=True)
-
-    def _is_ours(self, namespace: str, name: str) -> bool:
-        return self.inventory.whose.get((namespace, name)) in (Whose.OURS, Whose.STRIPPED)
 
     def _protected(self, http: HttpConfig, contest: Contest) -> HttpConfig:
         """Add the protection that any Ingress of the host asks for, also one that is unclear."""
@@ -111,9 +113,7 @@ class Merger:
         self, contest: Contest, asking: Sequence[Claim], name: str
     ) -> tuple[Reason, str] | None:
         foreign = self.inventory.foreign_for(contest.host)
-        if foreign is None and self.inventory.adopt:
-            others = self.inventory.predecessors_for(contest.host)
-            foreign = next((each for each in others if each != contest.live), None)
+        foreign = foreign or self.inventory.left_for(contest.host, contest.live)
         if foreign is not None:
             return Reason.HOST_CONFLICT, (
                 f"PangolinResource {foreign.namespace}/{foreign.name} exposes {contest.host}, and"
@@ -268,6 +268,21 @@ def stripped_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Not
         )
         for resource in plan
         if inventory.whose.get(resource.key) is Whose.STRIPPED
+    ]
+
+
+def left_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
+    """Tell of objects of the earlier stack that nothing in the plan takes over."""
+    wanted = {resource.key for resource in plan}
+    return [
+        Notice(
+            Reason.LEFT_BEHIND,
+            Ref("PangolinResource", live.namespace, live.name),
+            "it is of the stack in pic:adoptFrom and nothing here asks for it: it stays as it is",
+            live.host or None,
+        )
+        for live in inventory.earlier
+        if live.key not in wanted
     ]
 
 

@@ -273,7 +273,8 @@ class Resource:
     Attributes:
         host: The public host, which is also the Pulumi name.
         held: Its sources cannot be resolved now, so it is the live form again.
-        adopts: A live object of ours has this namespace and name.
+        adopts: A live object of ours, or one that is taken over, has this namespace and name.
+        inherits: That object is of the Go controller, whose fields go over to pic.
     """
 
     host: str
@@ -284,6 +285,7 @@ class Resource:
     spec: Spec
     held: bool = False
     adopts: bool = False
+    inherits: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

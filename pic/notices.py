@@ -41,6 +41,7 @@ class Reason(StrEnum):
     INVALID_PATH = "InvalidPath"
     INVALID_TARGET_IP = "InvalidTargetIP"
     LABELS_REPAIRED = "LabelsRepaired"
+    LEFT_BEHIND = "LeftBehind"
     NO_HOSTS = "NoHosts"
     NO_PATHS = "NoPaths"
     NO_RULES = "NoRules"
@@ -222,6 +223,12 @@ ADVICE: Mapping[Reason, Advice] = {
     Reason.LABELS_REPAIRED: Advice(
         "An object that pic made had lost its labels.",
         "Nothing to do: they are set again. If it repeats, find out what removes them.",
+        Fate.NONE,
+    ),
+    Reason.LEFT_BEHIND: Advice(
+        "An object of the stack in pic:adoptFrom that no Ingress of this stack asks for.",
+        "If the earlier stack still runs, nothing. Else it exposes its host until somebody deletes "
+        "it: kubectl delete.",
         Fate.NONE,
     ),
     Reason.NO_HOSTS: Advice(

@@ -44,7 +44,10 @@ def _resources(
     )
     contests = settle(asked, inventory, notices)
     found = tuple(filter(None, map(merger.resource, contests)))
-    for notice in merge.stripped_notices(inventory, found):
+    for notice in (
+        *merge.stripped_notices(inventory, found),
+        *merge.left_notices(inventory, found),
+    ):
         notices.put(notice)
     return found
 

@@ -11,14 +11,15 @@ from importlib.metadata import PackageNotFoundError, version
 import pulumi
 from pulumi.runtime.config import CONFIG
 
-from pic import assemble, changes, cluster, guard, plan, report, sources, wire
+from pic import changes, cluster, guard, report, situation, sources, wire
 from pic.cluster import Transport
-from pic.config import Settings, TargetName, parse
-from pic.errors import PicError, RefusedError, SettingsError
+from pic.config import Settings
+from pic.errors import PicError, RefusedError
 from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
-from pic.inventory import Ownership
 from pic.model import Plan
 from pic.notices import Level, Notice
+from pic.situation import Situation
+from pic.sources import Run
 from pic.stackfile import PROJECT
 from pic.targets import pangolin
 
@@ -28,7 +29,7 @@ DISTRIBUTION = "pangolin-ingress-controller"
 
 
 def run(environment: Mapping[str, str] = os.environ) -> None:
-    """Declare what the cluster's Ingresses ask for.
+    """Declare what the cluster's Ingresses ask for, as `pulumi up` has it run.
 
     With PIC_RELEASE=1 nothing is declared and only the hooks are there, as a destroy needs them.
 
@@ -39,52 +40,61 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
     gc.disable()
     hooks = Hooks()
     try:
-        _Run(hooks, environment).run()
+        asked = _asked(environment)
+        transport = cluster.connect(asked.settings, environment)
+        if environment.get(RELEASE) == "1":
+            release(asked, transport, hooks)
+        else:
+            bind(asked, transport, hooks)
+            seen = cluster.read(transport, asked.settings)
+            declare(situation.consider(asked, transport, seen), hooks)
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
 
 
-class _Run:
-    """One run of the program."""
+def bind(asked: Run, transport: Transport, hooks: Hooks) -> None:
+    """Give the hooks what they work with."""
+    hooks.bind(Surroundings(transport, asked.ownership, asked.settings.events))
 
-    def __init__(self, hooks: Hooks, environment: Mapping[str, str]) -> None:
-        self.hooks = hooks
-        self.environment = environment
-        self.label = sources.stack_label(pulumi.get_stack())
 
-    def run(self) -> None:
-        settings, remarks = _settings(self.environment)
-        ownership = Ownership(self.label, adopt=settings.adopt)
-        transport = cluster.connect(settings, self.environment)
-        self.hooks.bind(Surroundings(transport, ownership, settings.events))
-        if self.environment.get(RELEASE) == "1":
-            guard.check_cluster(cluster.cluster_id(transport, settings), settings)
-            return
-        self.plan_and_declare(transport, settings, ownership, remarks)
+def release(asked: Run, transport: Transport, hooks: Hooks) -> None:
+    """Declare nothing, so that everything may go; only the hooks are there.
 
-    def plan_and_declare(
-        self,
-        transport: Transport,
-        settings: Settings,
-        ownership: Ownership,
-        remarks: Sequence[Notice],
-    ) -> None:
-        snapshot = assemble.snapshot(cluster.read(transport, settings))
-        planned = plan.build(snapshot, settings, self.label, ownership)
-        _tell([*remarks, *planned.notices])
-        found = changes.between(
-            snapshot,
-            planned,
-            self.label,
-            ownership,
-            owner_references=settings.owner_references,
-        )
-        _ask(found, settings)
-        provider = pangolin.provider(snapshot.cluster_id, settings)
-        hooks = self.hooks.binding(events=_tells(found, settings))
-        pangolin.declare(planned.resources, provider, hooks, settings)
-        pulumi.export("resources", len(planned.resources))
-        pulumi.export("digest", digest(planned, settings))
+    Raises:
+        RefusedError: This is another cluster.
+    """
+    bind(asked, transport, hooks)
+    guard.check_cluster(cluster.cluster_id(transport, asked.settings), asked.settings)
+
+
+def declare(known: Situation, hooks: Hooks) -> None:
+    """Declare a plan, once the guard agrees.
+
+    Raises:
+        RefusedError: The guard does not, and this is no preview.
+    """
+    settings, planned = known.settings, known.plan
+    _tell([*known.asked.remarks, *planned.notices])
+    _ask(known.changes, settings)
+    provider = pangolin.provider(known.snapshot.cluster_id, settings)
+    binding = hooks.binding(events=_tells(known.changes, settings))
+    pangolin.declare(planned.resources, provider, binding, settings)
+    pulumi.export("resources", len(planned.resources))
+    pulumi.export("digest", digest(planned, settings))
+    pulumi.export("deployed", deployed(known))
+
+
+def deployed(known: Situation) -> dict[str, object]:
+    """Return what decides how an engine sees the same plan; exported, for the next run."""
+    settings = known.settings
+    return {
+        "pic": installed_version(),
+        "plugin": version("pulumi-kubernetes"),
+        "cluster": known.snapshot.cluster_id,
+        "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
+        "targets": ", ".join(sorted(settings.targets)),
+        "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
+    }
 
 
 def _tells(found: changes.Changes, settings: Settings) -> bool:
@@ -114,43 +124,25 @@ def installed_version(distribution: str = DISTRIBUTION) -> str:
         return "uninstalled"
 
 
-def _settings(environment: Mapping[str, str]) -> tuple[Settings, tuple[Notice, ...]]:
+def _asked(environment: Mapping[str, str]) -> Run:
     prefix = f"{PROJECT}:"
     raw = {
         key.removeprefix(prefix): value
         for key, value in CONFIG.get().items()
         if key.startswith(prefix)
     }
-    unbound = [] if raw.get("clusterId") else [_unbound()]
-    try:
-        settings, remarks = parse(raw, environment)
-    except SettingsError as error:
-        raise SettingsError([*error.problems, *unbound]) from error
-    if problems := [*unbound, *_problems(settings, environment)]:
-        raise SettingsError(problems)
-    return settings, remarks
-
-
-def _unbound() -> str:
-    return (
-        "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
-        f" pic init --stack {pulumi.get_stack()}"
+    return sources.deployable(
+        raw, pulumi.get_stack(), environment, lambda settings: _unreachable(settings, environment)
     )
 
 
-def _problems(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
-    """Return what can be planned with, but not deployed."""
-    found = []
-    if settings.kubeconfig and settings.kubeconfig != environment.get("KUBECONFIG"):
-        found.append(
-            "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
-            f" KUBECONFIG={settings.kubeconfig}"
-        )
-    if TargetName.PIHOLE in settings.targets:
-        found.append("pic:targets: pihole can be planned, but not deployed yet: leave it out")
-    if settings.adopt_from:
-        found.append("pic:adoptFrom has no effect yet: leave it out")
-    return found
+def _unreachable(settings: Settings, environment: Mapping[str, str]) -> list[str]:
+    if settings.kubeconfig in ("", environment.get("KUBECONFIG")):
+        return []
+    return [
+        "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
+        f" KUBECONFIG={settings.kubeconfig}, or use pic up"
+    ]
 
 
 def _tell(notices: Sequence[Notice]) -> None:

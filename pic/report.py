@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from tabulate import tabulate
 
+from pic import sections
 from pic.changes import Changes, Update
 from pic.model import Plan, Resource
 from pic.notices import Level, Notice
+from pic.review import Refusal, Review, openings
 
 SHOWN_FIELDS = 6
 
@@ -39,9 +41,9 @@ def _resources(resources: Sequence[Resource]) -> str:
         {
             "HOST": each.host,
             "OBJECT": "/".join(each.key),
-            "TUNNEL": _tunnel(each),
+            "TUNNEL": sections.tunnel(each),
             "ACCESS": access(each),
-            "BACKENDS": _backends(each),
+            "BACKENDS": "\n".join(sections.backends(each)),
         }
         for each in resources
     ]
@@ -53,21 +55,6 @@ def access(resource: Resource) -> str:
     http = resource.spec.http
     who = "blocked" if http.block_access else "login" if http.sso else "public"
     return f"{who} (held)" if resource.held else who
-
-
-def _tunnel(resource: Resource) -> str:
-    tunnel = resource.spec.tunnel
-    if tunnel is None:
-        return ""
-    return f"{tunnel.namespace}/{tunnel.name}" if tunnel.namespace else tunnel.name
-
-
-def _backends(resource: Resource) -> str:
-    lines = [
-        f"{each.path or '/'} → {each.method}://{each.ip}:{each.port}"
-        for each in resource.spec.targets
-    ]
-    return "\n".join(lines)
 
 
 def _records(value: Plan) -> str:
@@ -85,7 +72,9 @@ def notice(value: Notice) -> str:
 
 def remark(value: Notice) -> str:
     """Return one notice in a line, for where its level shows by itself."""
-    return f"{value.reason.value}: {value.about.kind} {value.about}: {value.message}"
+    return sections.visible(
+        f"{value.reason.value}: {value.about.kind} {value.about}: {value.message}"
+    )
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
@@ -97,12 +86,36 @@ def changes(value: Changes) -> str:
     return "\n".join(_change_lines(value)) or "Nothing differs from what is live."
 
 
+def review(value: Review) -> str:
+    """Return a review: counts first, then a refusal, the changes, and what needs attention."""
+    refused = _refusal(value, value.refusal) if value.refusal else ""
+    told = changes(value.changes), _notices(value.notices)
+    parts = [sections.counts(value), refused, *told, sections.foot(value)]
+    return "\n\n".join(filter(None, parts))
+
+
+def _refusal(value: Review, refusal: Refusal) -> str:
+    lines = [f"The guard refuses this (digest {value.changes.digest}):"]
+    lines += [f"- {sections.visible(each)}" for each in refusal.reasons]
+    if refusal.stale:
+        lines.append(f"The acknowledgement {refusal.stale!r} is for other changes.")
+    if refusal.acknowledgeable:
+        lines.append(
+            f"If this is intended, let exactly these changes through, this check with"
+            f" {value.variable} in its environment, and the deployment with: {value.command}"
+        )
+    return "\n".join(lines)
+
+
 def _change_lines(value: Changes) -> Iterator[str]:
     for live in value.removed:
         yield f"- {live.host} ({'/'.join(live.key)}) is removed"
     for move in value.moved:
         places = ("/".join(move.live.key), "/".join(move.resource.key))
         yield f"- {move.live.host} moves from {places[0]} to {places[1]}"
+    for opening in openings(value):
+        if opening.before:
+            yield f"! {opening.resource.host} becomes public (was: {opening.before})"
     for weak in value.weakened:
         yield f"! {weak.host} loses {weak.field}"
     for resource in value.created:

@@ -209,13 +209,13 @@ FIELDS = (
         "adopt",
         read.switch,
         _SWITCH,
-        "Objects of the predecessor in Go are taken over.",
+        "Objects of the predecessor in Go are taken over: adoption.md.",
     ),
     Field(
         "adoptFrom",
         read.unless_empty(_TOKEN, ""),
         "the name of a stack",
-        "An earlier stack whose objects are taken over.",
+        "An earlier stack of this project, whose objects are taken over: moving-a-stack.md.",
     ),
     Field(
         "context",

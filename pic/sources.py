@@ -1,19 +1,21 @@
 """Where a run's settings and snapshot come from: stack file, flags, cluster, manifest files."""
 
 import argparse
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pic import assemble, live, manifests
 from pic.assemble import Seen
-from pic.config import ResourceSchema, Settings, parse
+from pic.config import ResourceSchema, Settings, TargetName, parse
 from pic.errors import SettingsError
 from pic.inventory import Ownership
 from pic.model import Schema, Snapshot
 from pic.names import label_value
 from pic.notices import Notice
+from pic.permissions import tunnel_places
 from pic.stackfile import PROJECT, StackFile, stacks
 
 OFFLINE_STACK = "offline"
@@ -32,6 +34,39 @@ class Run:
     label: str
     ownership: Ownership
     remarks: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Manifest files of a branch, by their paths.
+
+    Attributes:
+        manifests: What is laid over the live cluster.
+        base: The same files of the target branch: what only they hold is deleted by the branch.
+        removed: Files of objects that the branch deletes.
+    """
+
+    manifests: Sequence[str] = ()
+    base: Sequence[str] = ()
+    removed: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        """There is a branch at all."""
+        return bool(self.manifests or self.base or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a branch makes of the cluster.
+
+    Attributes:
+        after: What there is with the branch.
+        before: What there is without it: live, and as the target branch has it; empty where there
+            is no branch.
+    """
+
+    after: Seen
+    before: tuple[Seen, ...] = ()
 
 
 def stack_label(stack: str) -> str:
@@ -62,7 +97,7 @@ def offline(stack: str | None, pairs: Sequence[str], environment: Mapping[str, s
     stored = StackFile(Path.cwd(), stack).settings() if stack else {}
     settings, remarks = parse({**stored, **given(pairs)}, environment)
     label = stack_label(stack or OFFLINE_STACK)
-    return Run(settings, label, Ownership(label if stack else "", adopt=settings.adopt), remarks)
+    return Run(settings, label, _ownership(label if stack else "", settings), remarks)
 
 
 def online(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> Run:
@@ -75,7 +110,55 @@ def online(stack: str | None, pairs: Sequence[str], environment: Mapping[str, st
     stored = StackFile(Path.cwd(), stack).settings()
     settings, remarks = parse({**stored, **given(pairs)}, environment)
     label = stack_label(stack)
-    return Run(settings, label, Ownership(label, adopt=settings.adopt), remarks)
+    return Run(settings, label, _ownership(label, settings), remarks)
+
+
+def deployable(
+    raw: Mapping[str, object],
+    stack: str,
+    environment: Mapping[str, str],
+    problems: Callable[[Settings], Sequence[str]] = lambda _: (),
+) -> Run:
+    """Prepare a run that may write.
+
+    Args:
+        raw: The settings of the stack, without their prefix.
+        stack: Its name.
+        environment: That of this process.
+        problems: Further things that stand in the way.
+
+    Raises:
+        SettingsError: The settings cannot be right, or can only be planned with.
+    """
+    unbound = [] if raw.get("clusterId") else [_unbound(stack)]
+    try:
+        settings, remarks = parse(raw, environment)
+    except SettingsError as error:
+        raise SettingsError([*error.problems, *unbound]) from error
+    if found := [*unbound, *problems(settings), *_undeployable(settings)]:
+        raise SettingsError(found)
+    label = stack_label(stack)
+    return Run(settings, label, _ownership(label, settings), remarks)
+
+
+def _ownership(label: str, settings: Settings) -> Ownership:
+    earlier = stack_label(settings.adopt_from) if settings.adopt_from else ""
+    return Ownership(label, adopt=settings.adopt, earlier=earlier)
+
+
+def _unbound(stack: str) -> str:
+    return (
+        "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
+        f" pic init --stack {stack}"
+    )
+
+
+def _undeployable(settings: Settings) -> Sequence[str]:
+    """Return what can be planned with, but not deployed."""
+    found = []
+    if TargetName.PIHOLE in settings.targets:
+        found.append("pic:targets: pihole can be planned, but not deployed yet: leave it out")
+    return found
 
 
 def given(pairs: Sequence[str]) -> dict[str, object]:
@@ -112,8 +195,83 @@ def offline_snapshot(paths: Sequence[str], settings: Settings) -> Snapshot:
     return assemble.snapshot(from_files(paths, schema))
 
 
+def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -> Seen:
+    """Return what the cluster holds, or a snapshot file where one is named.
+
+    Raises:
+        ClusterError: The cluster could not be read whole.
+        SettingsError: The file cannot be read.
+    """
+    if stored:
+        from pic import snapshotfile  # noqa: PLC0415 - only then
+
+        return snapshotfile.read(stored, settings, sys.stdin.buffer)
+    # The Kubernetes client takes a fifth of a second to import, which runs on files do without.
+    from pic import cluster  # noqa: PLC0415
+
+    return cluster.read(cluster.connect(settings, environment), settings)
+
+
+def check_stdin(*groups: Sequence[str]) -> None:
+    """Refuse to read standard input twice.
+
+    Raises:
+        SettingsError: Two of these paths are standard input.
+    """
+    if [path for group in groups for path in group].count(manifests.STDIN) > 1:
+        raise SettingsError(["- is standard input, which can be read only once"])
+
+
+def proposal(seen: Seen, branch: Branch, settings: Settings) -> Proposal:
+    """Lay a branch over what was seen, and take out what it deletes.
+
+    Raises:
+        SettingsError: There is a base and nothing to compare it with.
+        ManifestError: A file cannot be read.
+    """
+    if branch.base and not branch.manifests:
+        raise SettingsError(
+            [
+                "--base needs --manifests, the same files of the branch, whether or not they are"
+                " still there"
+            ]
+        )
+    if not branch:
+        return Proposal(seen)
+    paths = (_left(branch), branch.base, branch.removed)
+    places = _places(settings)
+    new, old, gone = (assemble.within(from_files(each, seen.schema), places) for each in paths)
+    left = assemble.without(assemble.without(seen, old, new), gone, new)
+    before = (seen, assemble.overlay(seen, old)) if branch.base else (seen,)
+    return Proposal(assemble.overlay(left, new), before)
+
+
+def _left(branch: Branch) -> Sequence[str]:
+    """Return the manifests that are there: beside a base, the branch may have deleted them.
+
+    A mistyped path then shows as everything removed, never as nothing.
+    """
+    if not branch.base:
+        return branch.manifests
+    return [path for path in branch.manifests if path == manifests.STDIN or os.path.lexists(path)]
+
+
+def _places(settings: Settings) -> dict[str, Sequence[str]]:
+    """Return where a live run looks, by kind; what is looked for everywhere is left out."""
+    found = {
+        assemble.INGRESS: settings.namespaces,
+        assemble.SERVICE: settings.namespaces,
+        assemble.TUNNEL: tunnel_places(settings),
+        assemble.ORGANIZATION: tunnel_places(settings),
+    }
+    return {kind: places for kind, places in found.items() if any(places)}
+
+
 def live_snapshot(
-    settings: Settings, environment: Mapping[str, str], paths: Sequence[str] = ()
+    settings: Settings,
+    environment: Mapping[str, str],
+    paths: Sequence[str] = (),
+    stored: str = "",
 ) -> Snapshot:
     """Return the snapshot of the cluster, with manifest files laid over it.
 
@@ -121,13 +279,8 @@ def live_snapshot(
         ClusterError: The cluster could not be read whole.
         ManifestError: A file cannot be read.
     """
-    # The Kubernetes client takes a fifth of a second to import, which runs on files do without.
-    from pic import cluster  # noqa: PLC0415
-
-    seen = cluster.read(cluster.connect(settings, environment), settings)
-    if paths:
-        seen = assemble.overlay(seen, from_files(paths, seen.schema))
-    return assemble.snapshot(seen)
+    seen = look(settings, environment, stored)
+    return assemble.snapshot(proposal(seen, Branch(paths), settings).after)
 
 
 def run_for(options: argparse.Namespace, environment: Mapping[str, str]) -> Run:

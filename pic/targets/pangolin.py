@@ -10,6 +10,7 @@ from pulumi_kubernetes.provider import KubeClientSettingsArgs
 
 from pic import wire
 from pic.config import Settings
+from pic.hooks import Bindings
 from pic.live import FIELD_MANAGER
 from pic.model import API_VERSION, KIND, Resource
 from pic.targets.registration import Declaration, Kind, register
@@ -45,7 +46,7 @@ def provider(cluster_id: str, settings: Settings) -> Provider:
 def declare(
     resources: Sequence[Resource],
     cluster: Provider,
-    hooks: pulumi.ResourceHookBinding,
+    hooks: Bindings,
     settings: Settings,
 ) -> None:
     """Declare the resources as soon as the program's own code has ended."""
@@ -73,4 +74,4 @@ def declaration(resource: Resource, settings: Settings) -> Declaration:
     }
     # A lost state is found again: what is live and ours is imported, never created.
     import_id = "/".join(resource.key) if resource.adopts else ""
-    return Declaration(resource.host, inputs, import_id)
+    return Declaration(resource.host, inputs, import_id, adopting=resource.inherits)

@@ -19,6 +19,10 @@ from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.resource import _create_provider_ref, _prepare_resource_hooks
 from pulumi.runtime.settings import get_monitor, handle_grpc_error
 
+from pic.hooks import Bindings
+
+Request = resource_pb2.RegisterResourceRequest
+
 # Each waits in a thread until the engine is done with it; more do not make the engine any faster.
 OUTSTANDING = 64
 
@@ -31,11 +35,13 @@ class Declaration:
         name: The Pulumi name.
         inputs: Plain values, without None and without empty maps and lists.
         import_id: The id of the object that it is already, empty where there is none.
+        adopting: That object was made by the Go controller.
     """
 
     name: str
     inputs: Mapping[str, Any]
     import_id: str = ""
+    adopting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Kind:
     token: str
     version: str
     provider: pulumi.ProviderResource
-    hooks: pulumi.ResourceHookBinding
+    hooks: Bindings
     delete_timeout: str
 
 
@@ -61,13 +67,16 @@ async def register(kind: Kind, declarations: Sequence[Declaration]) -> None:
     Raises:
         Exception: The engine refuses a registration, or is going away.
     """
-    call = partial(_call, get_monitor(), await _shared(kind))
+    calls = {
+        adopting: partial(_call, get_monitor(), await _shared(kind, hooks))
+        for adopting, hooks in ((False, kind.hooks.usual), (True, kind.hooks.adopting))
+    }
     loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(OUTSTANDING)
     try:
         await asyncio.gather(
             *(
                 # The SDK keeps what it knows of the run in the context of the calling task.
-                loop.run_in_executor(threads, copy_context().run, call, each)
+                loop.run_in_executor(threads, copy_context().run, calls[each.adopting], each)
                 for each in declarations
             )
         )
@@ -76,18 +85,16 @@ async def register(kind: Kind, declarations: Sequence[Declaration]) -> None:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-async def _shared(kind: Kind) -> resource_pb2.RegisterResourceRequest:
+async def _shared(kind: Kind, hooks: pulumi.ResourceHookBinding) -> Request:
     root = get_root_resource()
-    return resource_pb2.RegisterResourceRequest(
+    return Request(
         type=kind.token,
         version=kind.version,
         parent=(await root.urn.future() or "") if root else "",
         provider=await _create_provider_ref(kind.provider),
-        hooks=await _prepare_resource_hooks(kind.hooks, kind.token),
+        hooks=await _prepare_resource_hooks(hooks, kind.token),
         custom=True,
-        customTimeouts=resource_pb2.RegisterResourceRequest.CustomTimeouts(
-            delete=kind.delete_timeout
-        ),
+        customTimeouts=Request.CustomTimeouts(delete=kind.delete_timeout),
         # Two objects for one thing, even for a moment, make their operator fight itself.
         deleteBeforeReplace=True,
         deleteBeforeReplaceDefined=True,
@@ -98,10 +105,8 @@ async def _shared(kind: Kind) -> resource_pb2.RegisterResourceRequest:
     )
 
 
-def _call(
-    monitor: Any, shared: resource_pb2.RegisterResourceRequest, declared: Declaration
-) -> None:
-    request = resource_pb2.RegisterResourceRequest()
+def _call(monitor: Any, shared: Request, declared: Declaration) -> None:
+    request = Request()
     request.CopyFrom(shared)
     request.name, request.importId = declared.name, declared.import_id
     request.object.update(declared.inputs)

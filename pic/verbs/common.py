@@ -1,6 +1,7 @@
 """What the verbs share: common flags, progress, and how output is written."""
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -50,6 +51,25 @@ def progress(options: argparse.Namespace, what: str) -> None:
     """Say on a terminal what is being done."""
     if not options.quiet and sys.stderr.isatty():
         print(f"pic: {what} …", file=sys.stderr)
+
+
+def say(options: argparse.Namespace, line: str) -> None:
+    """Say something on standard error; in a pipeline's log as well, since a wait may be long."""
+    if not options.quiet:
+        print(f"pic: {line}", file=sys.stderr)
+
+
+def seconds(given: str) -> float:
+    """Read a number of seconds.
+
+    Raises:
+        argparse.ArgumentTypeError: It is negative, or has no end.
+        ValueError: It is no number.
+    """
+    found = float(given)
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError(f"{given!r} is no number of seconds")
+    return found
 
 
 def with_remarks(plan: Plan, remarks: Sequence[Notice]) -> Plan:

@@ -2,16 +2,25 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from pic import markdown, report, sources, wire
 from pic import plan as planning
-from pic import report, sources, wire
 from pic.errors import SettingsError
-from pic.verbs import common
+from pic.model import Plan
+from pic.verbs import common, reporting
 
 if TYPE_CHECKING:
     from pic.verbs.common import Verbs
+
+
+FORMS: Mapping[str, Callable[[Plan], str]] = {
+    "text": lambda value: f"{report.plan(value)}\n",
+    "json": lambda value: json.dumps(wire.plan(value), indent=2, ensure_ascii=False) + "\n",
+    "markdown": markdown.plan,
+}
 
 
 def add(verbs: "Verbs") -> None:
@@ -27,9 +36,8 @@ def add(verbs: "Verbs") -> None:
     )
     common.add_manifests(verb)
     verb.add_argument("--offline", action="store_true", help="use the manifests only, no cluster")
-    verb.add_argument(
-        "--output", choices=("text", "json"), default="text", help="form of the plan (text)"
-    )
+    reporting.add_snapshot(verb)
+    verb.add_argument("--output", choices=tuple(FORMS), default="text", help="form (text)")
     verb.set_defaults(run=run)
 
 
@@ -37,16 +45,18 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Print the plan."""
     if options.offline and not options.manifests:
         raise SettingsError(["--offline needs --manifests: there is nothing else to plan from"])
+    if options.offline and options.snapshot:
+        raise SettingsError(["--offline and --snapshot exclude each other"])
+    sources.check_stdin(options.manifests, [options.snapshot])
     asked = sources.run_for(options, environment)
     if options.offline:
         snapshot = sources.offline_snapshot(options.manifests, asked.settings)
     else:
-        common.progress(options, "reading the cluster")
-        snapshot = sources.live_snapshot(asked.settings, environment, options.manifests)
+        if not options.snapshot:
+            common.progress(options, "reading the cluster")
+        snapshot = sources.live_snapshot(
+            asked.settings, environment, options.manifests, options.snapshot
+        )
     plan = planning.build(snapshot, asked.settings, asked.label, asked.ownership)
-    whole = common.with_remarks(plan, asked.remarks)
-    if options.output == "json":
-        print(json.dumps(wire.plan(whole), indent=2, ensure_ascii=False))
-    else:
-        print(report.plan(whole))
+    sys.stdout.write(FORMS[options.output](common.with_remarks(plan, asked.remarks)))
     return 0

@@ -8,7 +8,8 @@ import pytest
 from dev import toolchain
 from dev.controlplane import ControlPlane
 from dev.toolchain import Toolchain
-from tests.engine.stage import Stage, set_stage
+from tests.engine.proxy import Proxy, proxied, refusing_creates
+from tests.engine.stage import Stage, api_of, set_stage
 
 HERE = Path(__file__).parent
 
@@ -41,6 +42,21 @@ def other_plane(tools: Toolchain) -> Iterator[ControlPlane]:
 @pytest.fixture
 def stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
     with set_stage(plane, tools) as made:
+        yield made
+        assert made.workspace.processes() == [], "a test leaves no process behind"
+
+
+@pytest.fixture
+def proxy(plane: ControlPlane) -> Iterator[Proxy]:
+    """A proxy that refuses to create what exists, as for plugins from 4.29 on."""
+    with proxied(plane, refusing_creates(api_of(plane))) as made:
+        yield made
+
+
+@pytest.fixture
+def strict_stage(proxy: Proxy, plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
+    """A stage whose commands go through that proxy."""
+    with set_stage(plane, tools, proxy.kubeconfig) as made:
         yield made
         assert made.workspace.processes() == [], "a test leaves no process behind"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import yaml
@@ -83,6 +83,14 @@ class Cluster:
     def id(self) -> str:
         uid: str = self.api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
         return uid
+
+
+class Said(NamedTuple):
+    """What a run of pic ended with and said."""
+
+    code: int
+    out: str
+    err: str
 
 
 @dataclass(frozen=True)
@@ -227,6 +235,61 @@ class Stage:
         found = self.cluster.all("Event", self.name)
         return sorted((it["type"], it["reason"], it["message"]) for it in found)
 
+    @contextmanager
+    def denied(self, word: str) -> Iterator[None]:
+        """Let the API server refuse objects of a host."""
+        group, name = "/apis/admissionregistration.k8s.io/v1", f"deny-{self.name}"
+        rule = {
+            "apiGroups": ["tunnel.pangolin.io"],
+            "apiVersions": ["*"],
+            "operations": ["CREATE"],
+            "resources": ["pangolinresources"],
+        }
+        here = {"matchLabels": {"kubernetes.io/metadata.name": self.name}}
+        policy = {
+            "matchConstraints": {"resourceRules": [rule], "namespaceSelector": here},
+            "validations": [
+                {
+                    "expression": f"object.spec.name != '{self.host(word)}'",
+                    "message": f"no {word} hosts here",
+                }
+            ],
+        }
+        binding = {"policyName": name, "validationActions": ["Deny"]}
+        made = (
+            ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", policy),
+            ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", binding),
+        )
+        for kind, plural, spec in made:
+            body = {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": kind,
+                "metadata": {"name": name},
+                "spec": spec,
+            }
+            self.cluster.api.request("POST", f"{group}/{plural}", body)
+        try:
+            until(lambda: self._is_denied(word), "the policy is in force")
+            yield
+        finally:
+            for _, plural, _ in made:
+                self.cluster.api.request("DELETE", f"{group}/{plural}/{name}")
+            until(lambda: not self._is_denied(word), "the policy is gone")
+
+    def _is_denied(self, word: str) -> bool:
+        body = {
+            "apiVersion": "tunnel.pangolin.io/v1alpha1",
+            "kind": "PangolinResource",
+            "metadata": {"name": "probe"},
+            "spec": {"name": self.host(word)},
+        }
+        path = f"{APIS['PangolinResource'].format(self.name)}?dryRun=All"
+        try:
+            self.cluster.api.request("POST", path, body)
+        except RefusedError as error:
+            return f"no {word} hosts here" in str(error)
+        return False
+
     def lose_state(self) -> None:
         """Delete what the engine remembers, as if the bucket were gone."""
         self.state_file.unlink()
@@ -237,6 +300,13 @@ class Stage:
 
     def preview(self, **env: str) -> Answer:
         return self.pulumi("preview", PULUMI_ENABLE_STREAMING_JSON_PREVIEW="true", **env)
+
+    def pic(self, *arguments: str, **env: str) -> Said:
+        """Run pic and return its exit code and what it says."""
+        command = (str(self.workspace.python), "-m", "pic", *arguments, "--stack", self.name)
+        with self.workspace.start(*command, stderr=-1, env=env) as process:
+            printed, errors = process.communicate(timeout=SECONDS)
+        return Said(process.returncode, printed, errors)
 
     def pulumi(self, *arguments: str, **env: str) -> Answer:
         """Run the engine and return what it says in its events."""
@@ -252,10 +322,15 @@ def _owner(live: Object) -> str:
 
 
 @contextmanager
-def set_stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
-    """Set a stage with one namespace, a tunnel that is ready, and an empty stack."""
+def set_stage(
+    plane: ControlPlane, tools: Toolchain, kubeconfig: Path | None = None
+) -> Iterator[Stage]:
+    """Set a stage with one namespace, a tunnel that is ready, and an empty stack.
+
+    Its commands find the control plane by a kubeconfig, usually its own.
+    """
     name = f"t{secrets.token_hex(4)}"
-    with workspace(tools, plane.kubeconfig, PULUMI_STACK=name) as project:
+    with workspace(tools, kubeconfig or plane.kubeconfig, PULUMI_STACK=name) as project:
         made = Stage(plane, Cluster(api_of(plane)), project, name)
         made.settings(clusterId=made.cluster.id, tunnelNamespace=name)
         made.add_namespace()

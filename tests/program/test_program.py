@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pic import program
 from pic.cluster import IDENTITY
 from pic.config import Settings
 from pic.model import Owner, Plan, Resource, Spec
+from pic.names import STACK_LABEL
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.engine import Seen
@@ -20,7 +22,13 @@ BOUND = {"pic:clusterId": CLUSTER}
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
 PROVIDER = f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${PROVIDER_TYPE}::cluster"
 TYPE = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"
-HOOKS = ["pic:after-create", "pic:after-update", "pic:before-delete", "pic:after-delete"]
+HOOKS = [
+    "pic:after-create",
+    "pic:before-update",
+    "pic:after-update",
+    "pic:before-delete",
+    "pic:after-delete",
+]
 A, B = "a.example.com", "b.example.com"
 NAME_A = "pic-prod-web-a85a2439"
 
@@ -115,12 +123,25 @@ def test_a_host_is_one_resource_with_everything_the_operator_and_the_engine_need
     ]
 
 
-def test_the_stack_exports_how_many_there_are_and_their_digest(api: Api, run: Run) -> None:
+def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_on(
+    api: Api, run: Run
+) -> None:
     furnish(api, [ingress("web", A, B)])
 
     outputs = run().outputs
 
-    assert outputs == {"resources": 2.0, "digest": outputs["digest"]}
+    assert outputs == {
+        "resources": 2.0,
+        "digest": outputs["digest"],
+        "deployed": {
+            "pic": program.installed_version(),
+            "plugin": version("pulumi-kubernetes"),
+            "cluster": CLUSTER,
+            "namespaces": "all",
+            "targets": "pangolin",
+            "ingressClasses": "pangolin, pangolin-*",
+        },
+    }
     assert len(outputs["digest"]) == 64
 
 
@@ -225,6 +246,20 @@ def test_without_events_only_the_check_before_a_delete_is_bound(api: Api, run: R
 
     assert seen.resources[1]["hooks"] == {"beforeDelete": ["pic:before-delete"]}
     assert seen.hooks == HOOKS
+
+
+def test_only_what_is_adopted_is_taken_over_before_it_is_updated(api: Api, run: Run) -> None:
+    old = live(A, name="theirs")
+    del old["metadata"]["labels"][STACK_LABEL]
+    furnish(api, [ingress("web", A, B)], old, live(B))
+
+    seen = run({"pic:adopt": "true", "pic:events": "false"})
+
+    usual = {"beforeDelete": ["pic:before-delete"]}
+    assert [(each["importId"], each["hooks"]) for each in seen.resources[1:]] == [
+        ("prod/theirs", {**usual, "beforeUpdate": ["pic:before-update"]}),
+        (f"prod/pic-{B}", usual),
+    ]
 
 
 def test_a_resource_that_the_engine_refuses_fails_the_run(api: Api, tmp_path: Path) -> None:

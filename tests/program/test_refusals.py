@@ -14,7 +14,13 @@ from tests.program.engine import Seen
 
 Run = Callable[..., Seen]
 BOUND = {"pic:clusterId": CLUSTER}
-HOOKS = ["pic:after-create", "pic:after-update", "pic:before-delete", "pic:after-delete"]
+HOOKS = [
+    "pic:after-create",
+    "pic:before-update",
+    "pic:after-update",
+    "pic:before-delete",
+    "pic:after-delete",
+]
 A, B = "a.example.com", "b.example.com"
 
 
@@ -93,7 +99,6 @@ def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> No
             "pic:clusterId": "",
             "pic:kubeconfig": "/elsewhere",
             "pic:targets": "pangolin,pihole",
-            "pic:adoptFrom": "earlier",
         }
     )
 
@@ -101,9 +106,8 @@ def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> No
         "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run pic init"
         " --stack prod\n"
         "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
-        " KUBECONFIG=/elsewhere\n"
-        "pic:targets: pihole can be planned, but not deployed yet: leave it out\n"
-        "pic:adoptFrom has no effect yet: leave it out"
+        " KUBECONFIG=/elsewhere, or use pic up\n"
+        "pic:targets: pihole can be planned, but not deployed yet: leave it out"
     )
     assert seen.resources == []
 

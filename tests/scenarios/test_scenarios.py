@@ -75,7 +75,8 @@ def planned(scenario: Scenario) -> object:
     settings, _ = parse(scenario.get("settings", {}), {})
     stack = scenario.get("stack")
     label = stack_label(stack or OFFLINE_STACK)
-    ownership = Ownership(label if stack else "", adopt=settings.adopt)
+    earlier = stack_label(settings.adopt_from) if settings.adopt_from else ""
+    ownership = Ownership(label if stack else "", adopt=settings.adopt, earlier=earlier)
     snapshot = assemble.snapshot(seen(scenario))
     return json.loads(json.dumps(wire.plan(plan.build(snapshot, settings, label, ownership))))
 

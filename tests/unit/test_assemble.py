@@ -124,3 +124,55 @@ def test_live_resources_are_never_those_of_files() -> None:
     there = {"PangolinResource": [raw("PangolinResource", PANGOLIN)]}
 
     assert assemble.overlay(Seen(there), Seen({"PangolinResource": []})) == Seen(there)
+
+
+def named(kind: str, namespace: str, name: str) -> Raw:
+    return {"kind": kind, "metadata": {"namespace": namespace, "name": name}}
+
+
+def test_what_a_branch_deletes_is_taken_out_unless_it_is_elsewhere_in_the_branch() -> None:
+    web, api, far = (
+        named("Ingress", "prod", "web"),
+        named("Ingress", "prod", "api"),
+        named("Ingress", "team", "web"),
+    )
+    odd: Raw = {"metadata": []}
+    service, resource = named("Service", "prod", "web"), named("PangolinResource", "prod", "pic")
+    seen = Seen(
+        {
+            "Ingress": [web, api, far, odd],
+            "Service": [service],
+            "PangolinResource": [resource],
+        },
+        "cluster-1",
+        SCHEMA_TARGET,
+    )
+    gone = Seen(
+        {
+            "Ingress": [
+                named("Ingress", "prod", "web"),
+                named("Ingress", "prod", "api"),
+                dict(odd),
+            ],
+            "Service": [named("Service", "prod", "gone")],
+            "PangolinResource": [resource],
+            "PangolinTunnel": [named("PangolinTunnel", "prod", "x")],
+        }
+    )
+
+    left = assemble.without(seen, gone, Seen({"Ingress": [named("Ingress", "prod", "api")]}))
+
+    assert left == Seen({**seen.objects, "Ingress": [api, far, odd]}, "cluster-1", SCHEMA_TARGET)
+
+
+def test_files_count_only_where_a_live_run_looks() -> None:
+    here, there = named("Ingress", "prod", "web"), named("Ingress", "team", "web")
+    odd: Raw = {"metadata": []}
+    tunnel = named("PangolinTunnel", "team", "x")
+
+    found = assemble.within(
+        Seen({"Ingress": [here, there, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET),
+        {"Ingress": ("prod", "dev")},
+    )
+
+    assert found == Seen({"Ingress": [here, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET)

@@ -355,3 +355,17 @@ def test_an_unrelated_creation_or_update_leaves_the_digest_as_it_is() -> None:
     assert rollout.created
     assert rollout.updated
     assert rollout.digest == before.digest
+
+
+def test_what_is_taken_over_from_an_earlier_stack_is_known_and_what_is_not_stays() -> None:
+    after = Ownership(STACK, earlier="pic.test")
+    there, other = (
+        replace(live(host), labels={**live(host).labels, STACK_LABEL: "pic.test"})
+        for host in (A, B)
+    )
+    adopting = replace(wanted(A), adopts=True)
+
+    changes = compared((there, other), (adopting,), after)
+
+    label = (FieldChange(f"metadata.labels.{STACK_LABEL}", "pic.test", STACK),)
+    assert changes == replace(NONE, known=1, wanted=1, updated=(Update(adopting, there, label),))

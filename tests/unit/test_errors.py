@@ -2,7 +2,17 @@
 
 import pytest
 
-from pic.errors import ClusterError, ManifestError, PicError, RefusedError, SettingsError
+from pic.errors import (
+    ClusterError,
+    EngineError,
+    FailedError,
+    InterruptedRunError,
+    LockedError,
+    ManifestError,
+    PicError,
+    RefusedError,
+    SettingsError,
+)
 
 
 @pytest.mark.parametrize(
@@ -12,7 +22,11 @@ from pic.errors import ClusterError, ManifestError, PicError, RefusedError, Sett
         (SettingsError(["one", "two"]), 2, "one\ntwo"),
         (ManifestError("web.yaml:3", "it is broken"), 2, "web.yaml:3: it is broken"),
         (RefusedError("no", digest="abc"), 3, "no"),
+        (LockedError("held"), 4, "held"),
         (ClusterError("away"), 5, "away"),
+        (EngineError("away"), 5, "away"),
+        (FailedError("wrong"), 6, "wrong"),
+        (InterruptedRunError("stopped"), 1, "stopped"),
     ],
 )
 def test_an_error_has_its_exit_code_and_text(error: PicError, code: int, text: str) -> None:

@@ -103,6 +103,18 @@ def test_a_refusal_says_its_numbers_the_hosts_and_the_next_step() -> None:
     )
 
 
+def test_the_next_step_is_the_command_that_was_refused() -> None:
+    changes = removing(6, 20)
+
+    with pytest.raises(RefusedError) as caught:
+        guard.check(changes, DEFAULT, "pic up --acknowledge {}")
+
+    assert str(caught.value).splitlines()[-1] == (
+        "Nothing was changed. If this is intended, acknowledge exactly these changes:"
+        f" pic up --acknowledge {changes.digest}"
+    )
+
+
 def test_a_refusal_carries_its_digest_and_exit_code() -> None:
     changes = removing(6, 20)
 

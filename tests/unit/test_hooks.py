@@ -22,8 +22,9 @@ STACK = "pic.prod"
 class Cluster:
     """A transport that writes down what is posted and has one object."""
 
-    def __init__(self, found: object = None) -> None:
+    def __init__(self, found: object = None, *refusals: Exception) -> None:
         self.found = found
+        self.refusals = list(refusals)
         self.posted: list[tuple[str, str, Any]] = []
 
     def get(self, path: str) -> object:
@@ -36,6 +37,8 @@ class Cluster:
         if isinstance(self.found, Exception):
             raise self.found
         self.posted.append((method, path, body))
+        if self.refusals:
+            raise self.refusals.pop(0)
         return body
 
 
@@ -133,45 +136,50 @@ def test_the_names_of_the_hooks_stay_as_they_are_for_ever() -> None:
 
     assert engine.run(program).hooks == [
         "pic:after-create",
+        "pic:before-update",
         "pic:after-update",
         "pic:before-delete",
         "pic:after-delete",
     ]
 
 
-def test_without_events_only_the_check_before_a_delete_is_bound() -> None:
-    bound: list[object] = []
-
-    def program() -> None:
-        binding = Hooks().binding(events=False)
-        bound.extend((binding.after_create, binding.after_update, binding.after_delete))
-        [check] = binding.before_delete or []
-        bound.append(check.name)
-
-    assert engine.run(program).error is None
-    assert bound == [None, None, None, "pic:before-delete"]
-
-
-def test_only_the_check_before_a_delete_can_stop_the_engine() -> None:
+def bound(*, adopting: bool, events: bool) -> dict[str, bool]:
+    """What resources bind, and whether the engine goes on where it fails."""
     found: dict[str, bool] = {}
 
     def program() -> None:
-        binding = Hooks().binding(events=True)
+        bindings = Hooks().binding(events=events)
+        binding = bindings.adopting if adopting else bindings.usual
         for each in (
-            *(binding.after_create, binding.after_update),
+            *(binding.after_create, binding.before_update, binding.after_update),
             *(binding.before_delete, binding.after_delete),
         ):
-            [hook] = each or []
-            assert isinstance(hook, ResourceHook)
-            found[hook.name] = bool(hook.opts and hook.opts.ignore_errors)
+            for hook in each or ():
+                assert isinstance(hook, ResourceHook)
+                found[hook.name] = bool(hook.opts and hook.opts.ignore_errors)
 
     assert engine.run(program).error is None
-    assert found == {
+    return found
+
+
+def test_without_events_only_the_check_before_a_delete_is_bound() -> None:
+    assert bound(adopting=False, events=False) == {"pic:before-delete": False}
+
+
+def test_only_the_check_before_a_delete_can_stop_the_engine() -> None:
+    assert bound(adopting=False, events=True) == {
         "pic:after-create": True,
         "pic:after-update": True,
         "pic:before-delete": False,
         "pic:after-delete": True,
     }
+
+
+def test_what_is_adopted_is_taken_over_before_it_is_updated_or_not_updated() -> None:
+    for events in (True, False):
+        usual = bound(adopting=False, events=events)
+
+        assert bound(adopting=True, events=events) == {**usual, "pic:before-update": False}
 
 
 def test_a_new_object_is_told_to_its_ingress() -> None:
@@ -318,3 +326,80 @@ def test_before_the_cluster_is_known_nothing_is_deleted() -> None:
     error = called(about_to_delete, None)
 
     assert str(error) == "pic does not know its cluster yet, so nothing is deleted"
+
+
+SEEDS = dict.fromkeys((NAME_LABEL, NAMESPACE_LABEL, UID_LABEL), "x")
+WRITTEN = {
+    "apiVersion": "tunnel.pangolin.io/v1alpha1",
+    "manager": "manager",
+    "operation": "Update",
+    "fieldsV1": {"f:spec": {"f:siteRef": {}}},
+}
+TAKEN = {
+    "metadata": {
+        "resourceVersion": None,
+        "managedFields": [{**WRITTEN, "manager": "pic", "operation": "Apply"}],
+    }
+}
+PATCHED = ("PATCH", f"{WHERE}?fieldManager=pic", TAKEN)
+CONFLICT = StatusError(409, "the object has been modified")
+
+
+def about_to_update(hooks: Hooks) -> Coroutine[Any, Any, None]:
+    return hooks.take_over(args(old_inputs=inputs(), new_inputs=inputs()))
+
+
+def taken(found: object, *refusals: Exception) -> tuple[str | None, list[Any]]:
+    """Take an object over, and return the error and what was written."""
+    cluster = Cluster(found, *refusals)
+    error = called(about_to_update, cluster)
+    return None if error is None else str(error), cluster.posted
+
+
+def test_the_fields_of_the_go_controllers_object_become_ours() -> None:
+    assert taken(live([WRITTEN], **SEEDS)) == (None, [PATCHED])
+
+
+def test_an_object_without_fields_of_others_is_left_as_it_is() -> None:
+    assert taken(live([{**WRITTEN, "operation": "Apply"}], **SEEDS)) == (None, [])
+
+
+@pytest.mark.parametrize("labels", [{STACK_LABEL: STACK}, {**SEEDS, STACK_LABEL: STACK}])
+def test_an_object_that_is_ours_already_is_taken_over_again(labels: dict[str, str]) -> None:
+    assert taken(live([WRITTEN], **labels)) == (None, [PATCHED])
+
+
+def test_an_object_that_changes_meanwhile_is_read_again() -> None:
+    assert taken(live([WRITTEN], **SEEDS), CONFLICT, CONFLICT) == (None, [PATCHED] * 3)
+
+
+def test_an_object_that_changes_all_the_time_is_not_taken_over() -> None:
+    assert taken(live([WRITTEN], **SEEDS), *[CONFLICT] * 3) == (
+        "PangolinResource prod/pic-web changes all the time: not taken over. Scale the Go"
+        " controller to 0, and run again",
+        [PATCHED] * 3,
+    )
+
+
+def test_an_object_that_may_not_be_written_is_not_taken_over() -> None:
+    error = StatusError(403, "no")
+
+    assert taken(live([WRITTEN], **SEEDS), error) == (str(error), [PATCHED])
+
+
+@pytest.mark.parametrize(
+    ("labels", "whose"), [({STACK_LABEL: "pic.test"}, "other stack"), ({}, "foreign")]
+)
+def test_an_object_that_has_become_somebody_elses_is_not_taken_over(
+    labels: dict[str, str], whose: str
+) -> None:
+    assert taken(live([WRITTEN], **labels)) == (
+        f"PangolinResource prod/pic-web has become somebody else's ({whose}): not taken over",
+        [],
+    )
+
+
+def test_before_the_cluster_is_known_nothing_is_taken_over() -> None:
+    error = called(about_to_update, None)
+
+    assert str(error) == "pic does not know its cluster yet, so nothing is taken over"

@@ -9,6 +9,8 @@ from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL, label
 SEED = {UID_LABEL: "uid-1", NAME_LABEL: "web", NAMESPACE_LABEL: "prod"}
 STACK = {STACK_LABEL: "pic.prod"}
 OURS = Ownership("pic.prod")
+AFTER = Ownership("pic.prod", earlier="pic.test")
+EARLIER = {STACK_LABEL: "pic.test"}
 
 
 def live(
@@ -27,6 +29,11 @@ def live(
         (OURS, live(labels=STACK), Whose.OURS),
         (OURS, live(labels={STACK_LABEL: "pic.test"}, managed=True), Whose.OTHER_STACK),
         (Ownership(""), live(labels={STACK_LABEL: "pic.test"}), Whose.OURS),
+        (AFTER, live(labels={STACK_LABEL: "pic.test"}, managed=True), Whose.EARLIER),
+        (AFTER, live(labels=STACK), Whose.OURS),
+        (AFTER, live(labels={STACK_LABEL: "pic.dev"}), Whose.OTHER_STACK),
+        (Ownership("pic.prod", earlier="pic.prod"), live(labels=STACK), Whose.OURS),
+        (OURS, live(labels={STACK_LABEL: ""}), Whose.OTHER_STACK),
         (OURS, live(managed=True), Whose.STRIPPED),
         (OURS, live(labels=SEED, managed=True), Whose.STRIPPED),
         (OURS, live(labels=SEED), Whose.PREDECESSOR),
@@ -83,3 +90,34 @@ def test_only_objects_of_a_claimant_are_adopted_and_only_when_asked() -> None:
     assert adoptable(web, adopt=True) == [old]
     assert adoptable(web, adopt=False) == []
     assert adoptable(Ingress("test", "web", "uid-1"), adopt=True) == []
+
+
+def test_what_an_earlier_stack_has_is_adopted_in_a_claimants_namespace_whoever_owns_it() -> None:
+    a, b = live("a", EARLIER), live("b", {**EARLIER, UID_LABEL: "uid-2"})
+    inventory = Inventory([b, a], AFTER)
+
+    def adoptable(namespace: str) -> list[LiveResource]:
+        return inventory.adoptable("a.example.com", [Ingress(namespace, "web", "uid-1")])
+
+    assert (adoptable("prod"), adoptable("test")) == ([a, b], [])
+    assert (inventory.earlier, inventory.ours) == ((a, b), ())
+    assert inventory.ours_for("a.example.com") == []
+    assert inventory.foreign_for("a.example.com") is None
+
+
+def test_what_an_earlier_stack_has_is_found_by_its_owner() -> None:
+    old = live("a", {**EARLIER, NAME_LABEL: "web"})
+
+    assert Inventory([old], AFTER).owned_by(("prod", "web")) == [old]
+
+
+def test_what_cannot_be_adopted_is_left_for_a_host() -> None:
+    earlier, second, old = live("a", EARLIER), live("b", EARLIER), live("c", SEED)
+    adopt = Ownership("pic.prod", adopt=True, earlier="pic.test")
+
+    def left(ownership: Ownership, adopted: LiveResource | None) -> LiveResource | None:
+        found = Inventory([earlier, old], ownership)
+        return found.left_for("a.example.com", adopted)
+
+    assert (left(adopt, None), left(adopt, earlier), left(AFTER, earlier)) == (earlier, old, None)
+    assert Inventory([earlier, second], AFTER).left_for("a.example.com", earlier) == second

@@ -16,6 +16,7 @@ from pic.model import (
     TunnelRef,
 )
 from pic.notices import Notice, Reason, Ref
+from pic.review import Refusal, Subject, build
 
 OWNER = Owner("prod", "web", "uid-1")
 
@@ -106,3 +107,52 @@ def test_changes_begin_with_the_dangerous_ones() -> None:
         "~ c.org: spec.f0: 0 → 1; spec.f1: 1 → 2; spec.f2: 2 → 3; spec.f3: 3 → 4;"
         " spec.f4: 4 → 5; spec.f5: 5 → 6; and 2 more fields"
     )
+
+
+def test_a_host_that_is_no_longer_protected_becomes_public() -> None:
+    there = replace(live("a.org"), spec=Spec(http=HttpConfig(sso=True)))
+    opened = Update(resource("a.org"), there, (FieldChange("spec.httpConfig.sso", True, False),))  # noqa: FBT003
+
+    assert report.changes(Changes("s", "c", updated=(opened,))) == (
+        "! a.org becomes public (was: login)\n~ a.org: spec.httpConfig.sso: True → False"
+    )
+
+
+def test_a_review_begins_with_its_counts_and_ends_with_its_digest() -> None:
+    notice = Notice(Reason.NO_RULES, Ref("Ingress", "prod", "web"), "no \x1b[2J rules")
+    changes = Changes("s", "c", known=1, removed=(live("a.org"),))
+
+    assert report.review(build(Subject("pic", "prod"), Plan(notices=(notice,)), changes)) == (
+        "1 removed, 1 warning (1 live, 0 planned)\n"
+        "\n"
+        "- a.org (prod/pic-a.org) is removed\n"
+        "\n"
+        "Warning: NoRules: Ingress prod/web: no \\u001b[2J rules\n"
+        "\n"
+        f"digest {changes.digest} · cluster c"
+    )
+
+
+def refused(refusal: Refusal) -> list[str]:
+    changes = Changes("s", "")
+    made = report.review(build(Subject("pic", "prod"), Plan(), changes, refusal=refusal))
+    return made.replace(changes.digest, "DIGEST").splitlines()[2:-4]
+
+
+def test_a_refused_review_says_why_and_what_lets_it_through() -> None:
+    assert refused(Refusal(("too many", "too weak"), acknowledgeable=True, stale="abc")) == [
+        "The guard refuses this (digest DIGEST):",
+        "- too many",
+        "- too weak",
+        "The acknowledgement 'abc' is for other changes.",
+        "If this is intended, let exactly these changes through, this check with"
+        " PIC_ACKNOWLEDGE=DIGEST in its environment, and the deployment with:"
+        " pic up --stack prod --acknowledge DIGEST",
+    ]
+
+
+def test_a_refused_review_that_nothing_lets_through_offers_nothing() -> None:
+    assert refused(Refusal(("wrong cluster",), acknowledgeable=False)) == [
+        "The guard refuses this (digest DIGEST):",
+        "- wrong cluster",
+    ]

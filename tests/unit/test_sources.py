@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pic import live, sources
+from pic import assemble, live, sources
+from pic.assemble import Seen
 from pic.cluster import NETWORKING
 from pic.config import ResourceSchema, Settings
 from pic.errors import ManifestError, SettingsError
@@ -14,7 +15,7 @@ from pic.inventory import Ownership
 from pic.model import Ingress, Snapshot
 from pic.names import derived_uid
 from pic.notices import Reason
-from pic.sources import Run
+from pic.sources import Branch, Proposal, Run
 from pic.stackfile import StackFile
 from tests.program.api import CLUSTER, furnish, ingress, serving
 
@@ -95,6 +96,51 @@ def test_offline_with_a_stack_its_settings_count(root: Path) -> None:
     assert run == Run(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
 
+def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
+    raw = {"clusterId": "cluster-1", "adopt": "true", "adoptFrom": "old"}
+
+    run = sources.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
+
+    assert run == Run(
+        Settings(cluster_id="cluster-1", adopt=True, adopt_from="old", backend_scheme="https"),
+        "pic.prod",
+        Ownership("pic.prod", adopt=True, earlier="pic.old"),
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "problems"),
+    [
+        (
+            {"targets": "pangolin,pihole"},
+            (
+                "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
+                " pic init --stack prod",
+                "no way to pangolin",
+                "pic:targets: pihole can be planned, but not deployed yet: leave it out",
+            ),
+        ),
+        (
+            {"maxRemovals": "many", "clusterId": ""},
+            (
+                "pic:maxRemovals is 'many'; allowed: a whole number from 0 to 999999999",
+                "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
+                " pic init --stack prod",
+            ),
+        ),
+        ({"clusterId": "cluster-1"}, ("no way to pangolin",)),
+    ],
+)
+def test_everything_that_stands_in_the_way_of_a_deployment_is_told_at_once(
+    raw: dict[str, object], problems: tuple[str, ...]
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        sources.deployable(raw, "prod", {}, lambda settings: [f"no way to {settings.targets[0]}"])
+
+    assert caught.value.problems == problems
+
+
 def manifest(root: Path, *objects: dict[str, object]) -> str:
     path = root / "web.yaml"
     path.write_text(yaml.safe_dump_all(objects))
@@ -156,3 +202,105 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
         ("new", derived_uid("Ingress", "prod", "new"), 0),
     ]
     assert [each.path.partition("?")[0] for each in api.asked].count(f"{NETWORKING}/ingresses") == 2
+
+
+def test_standard_input_is_read_once() -> None:
+    sources.check_stdin(["-", "a"], ["b"], [""])
+
+    with pytest.raises(SettingsError, match=r"^- is standard input, which can be read only once$"):
+        sources.check_stdin(["a"], ["-"], ["-"])
+
+
+def test_a_base_needs_files_to_compare_it_with() -> None:
+    with pytest.raises(SettingsError) as caught:
+        sources.proposal(Seen(), Branch(base=["x"]), Settings())
+
+    assert str(caught.value) == (
+        "--base needs --manifests, the same files of the branch, whether or not they are still"
+        " there"
+    )
+
+
+def test_without_a_branch_there_is_nothing_to_compare_notices_with() -> None:
+    assert sources.proposal(Seen(), Branch(), Settings()) == Proposal(Seen())
+
+
+def names(seen: Seen) -> list[str]:
+    return [each.name for each in assemble.snapshot(seen).ingresses]
+
+
+def files(folder: Path, *names: str) -> str:
+    folder.mkdir()
+    return manifest(folder, *(web(name) for name in names))
+
+
+def test_what_only_the_base_holds_is_deleted_by_the_branch(tmp_path: Path) -> None:
+    seen = Seen({"Ingress": [web("kept"), web("gone"), web("of-others")]})
+    new, old = files(tmp_path / "new", "kept", "added"), files(tmp_path / "old", "kept", "gone")
+
+    found = sources.proposal(seen, Branch([new], base=[old]), Settings())
+
+    assert names(found.after) == ["kept", "of-others", "added"]
+    assert [names(each) for each in found.before] == [names(seen), names(seen)]
+
+
+def test_without_the_branch_there_is_also_what_the_target_branch_adds(tmp_path: Path) -> None:
+    seen = Seen({"Ingress": [web("live")]})
+    new, old = files(tmp_path / "new", "a"), files(tmp_path / "old", "merged")
+
+    found = sources.proposal(seen, Branch([new], base=[old]), Settings())
+
+    assert names(found.after) == ["live", "a"]
+    assert [names(each) for each in found.before] == [["live"], ["live", "merged"]]
+
+
+def test_beside_a_base_files_that_are_not_there_any_more_are_deleted(tmp_path: Path) -> None:
+    seen = Seen({"Ingress": [web("gone"), web("of-others")]})
+    old, missing = files(tmp_path / "old", "gone"), str(tmp_path / "new")
+
+    found = sources.proposal(seen, Branch([missing], base=[old]), Settings())
+
+    assert names(found.after) == ["of-others"]
+    with pytest.raises(ManifestError, match="No such file"):
+        sources.proposal(seen, Branch([missing]), Settings())
+    with pytest.raises(ManifestError, match="No such file"):
+        sources.proposal(seen, Branch([old], base=[missing]), Settings())
+
+
+def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path) -> None:
+    seen = Seen({"Ingress": [web("gone"), web("renamed-file"), web("of-others")]})
+    new = files(tmp_path / "new", "renamed-file")
+    removed = files(tmp_path / "removed", "gone", "renamed-file")
+
+    found = sources.proposal(seen, Branch([new], removed=[removed]), Settings())
+    alone = sources.proposal(seen, Branch(removed=[removed]), Settings())
+
+    assert names(found.after) == ["renamed-file", "of-others"]
+    assert names(alone.after) == ["of-others"]
+    assert [names(each) for each in alone.before] == [names(seen)]
+
+
+def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) -> None:
+    tunnel: dict[str, object] = {
+        "apiVersion": "tunnel.pangolin.io/v1alpha1",
+        "kind": "PangolinTunnel",
+        "metadata": {"name": "x", "namespace": "prod"},
+    }
+    seen = Seen({"Ingress": [], "PangolinTunnel": []})
+    branch = Branch([manifest(tmp_path, web(), tunnel)])
+
+    def found(**settings: object) -> tuple[int, int]:
+        made = Settings(**settings)  # type: ignore[arg-type]
+        after = assemble.snapshot(sources.proposal(seen, branch, made).after)
+        return len(after.ingresses), len(after.tunnels or ())
+
+    assert found() == (1, 1)
+    assert found(namespaces=("prod",), tunnel_namespace="prod") == (1, 1)
+    assert found(namespaces=("team",)) == (0, 1)
+    assert found(tunnel_namespace="net") == (1, 0)
+
+
+def test_an_earlier_stack_is_known_by_its_label(root: Path) -> None:
+    StackFile(root, "prod").merge({"adoptFrom": "old"})
+
+    assert sources.online("prod", [], {}).ownership == Ownership("pic.prod", earlier="pic.old")

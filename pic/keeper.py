@@ -4,7 +4,7 @@
 
 The plugins of an engine outlive an engine that is killed, each in a process group of its own. Here
 they fall to this process, which ends them when the program ends, when it is asked to with SIGTERM,
-and when its parent dies, be it of SIGKILL.
+and when its parent dies, be it of SIGKILL. SIGINT is for the program: both are in one group. Linux.
 """
 
 import contextlib
@@ -19,6 +19,8 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 def main() -> None:
     """Run the program and exit as it did; a signal that ended it becomes 128 and its number."""
     parent, program = int(sys.argv[1]), sys.argv[2:]
+    # Not ignored, or the program would begin with it ignored.
+    signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     ask_kernel(PR_SET_CHILD_SUBREAPER, 1)
     ask_kernel(PR_SET_PDEATHSIG, signal.SIGTERM)

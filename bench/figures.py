@@ -1,0 +1,217 @@
+"""Figures from what was measured: medians, ratios, and the shape of results.json. No I/O."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import median
+
+SECONDS_DIGITS, RATIO_DIGITS, PER_HOST_DIGITS = 2, 2, 6
+
+Json = dict[str, object]
+
+
+class Row(StrEnum):
+    """What is timed."""
+
+    COLD = "cold"
+    COLD_EVENTS = "cold_events"
+    NOOP = "noop"
+    ENGINE_NOOP = "engine_noop"
+    ENGINE_NOOP_REFRESH = "engine_noop_refresh"
+    ONE_CHANGE = "one_change"
+    STATE_LOST = "state_lost"
+    DESTROY = "destroy"
+    KUBECTL_APPLY = "kubectl_apply"
+    KUBECTL_DIFF = "kubectl_diff"
+    KUBECTL_DELETE = "kubectl_delete"
+    NAIVE = "naive"
+    NAIVE_NOOP = "naive_noop"
+    NAIVE_ONE_CHANGE = "naive_one_change"
+    ENGINE_FIRST = "engine_first"
+
+
+OURS = (
+    *(Row.COLD, Row.COLD_EVENTS, Row.NOOP, Row.ENGINE_FIRST, Row.ENGINE_NOOP),
+    *(Row.ENGINE_NOOP_REFRESH, Row.ONE_CHANGE, Row.STATE_LOST, Row.DESTROY),
+)
+
+
+@dataclass
+class Samples:
+    """What was measured with one number of hosts.
+
+    Attributes:
+        seconds: Of each row, one figure a round.
+        moved: How many live objects the healing of a lost state touched, one figure a round.
+    """
+
+    hosts: int
+    seconds: dict[Row, list[float]] = field(default_factory=dict)
+    moved: list[int] = field(default_factory=list)
+
+    def add(self, row: Row, seconds: float) -> None:
+        """Note a time."""
+        self.seconds.setdefault(row, []).append(seconds)
+
+    def of(self, row: Row) -> float | None:
+        """Return the median of a row; None where it was not measured."""
+        return median(self.seconds[row]) if self.seconds.get(row) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was seen during one run that was watched, and so not timed.
+
+    Attributes:
+        tree_mb: The largest sum of resident memory over the process and its descendants, in MiB.
+        process_mb: The largest resident memory of the process that was started, in MiB.
+        engines: How many processes of the engine, its language host and plugins were seen.
+        clis: How many processes of the CLI were seen that only ask.
+        requests: Requests about single PangolinResources, so neither LIST nor WATCH.
+    """
+
+    tree_mb: float
+    process_mb: float
+    engines: int
+    clis: int
+    requests: int
+
+
+def ratio(value: float | None, yardstick: float | None) -> float | None:
+    """Return a value as a multiple of its yardstick; None where one was not measured."""
+    if value is None or not yardstick:
+        return None
+    return round(value / yardstick, RATIO_DIGITS)
+
+
+def results(
+    main: Samples, growth: Sequence[Samples], watched: Mapping[Row, Observed]
+) -> dict[str, object]:
+    """Return what goes into results.json; null is what was not measured."""
+    return {
+        "hosts": main.hosts,
+        "cold": _cold(main),
+        "noop": _noop(main, watched.get(Row.NOOP)),
+        "engine_noop": _engine_noop(main, watched.get(Row.ENGINE_NOOP)),
+        "one_change": _one_change(main, watched.get(Row.ONE_CHANGE)),
+        "state_lost": _state_lost(main),
+        "destroy": _beside(main, Row.DESTROY, Row.KUBECTL_DELETE),
+        "growth": _growth(growth),
+        "rss_mb": {row.value: _memory(seen) for row, seen in watched.items()},
+    }
+
+
+def _beside(main: Samples, row: Row, yardstick: Row) -> Json:
+    return {
+        "seconds": _seconds(main, row),
+        yardstick.value: _seconds(main, yardstick),
+        "ratio": ratio(main.of(row), main.of(yardstick)),
+    }
+
+
+def _and(main: Samples, word: str, row: Row, yardstick: Row) -> Json:
+    """Return another row beside the yardstick of a section."""
+    return {
+        f"seconds_{word}": _seconds(main, row),
+        f"ratio_{word}": ratio(main.of(row), main.of(yardstick)),
+    }
+
+
+def _naive(main: Samples, row: Row, yardstick: Row) -> Json:
+    return {
+        "naive": _seconds(main, row),
+        "ratio_naive": ratio(main.of(row), main.of(yardstick)),
+    }
+
+
+def _cold(main: Samples) -> Json:
+    return {
+        **_beside(main, Row.COLD, Row.KUBECTL_APPLY),
+        **_naive(main, Row.NAIVE, Row.KUBECTL_APPLY),
+        **_and(main, "events", Row.COLD_EVENTS, Row.KUBECTL_APPLY),
+    }
+
+
+def _noop(main: Samples, seen: Observed | None) -> Json:
+    return {
+        **_beside(main, Row.NOOP, Row.KUBECTL_DIFF),
+        **_naive(main, Row.NAIVE_NOOP, Row.KUBECTL_DIFF),
+        "engine_processes": seen.engines if seen else None,
+        "cli_processes": seen.clis if seen else None,
+        "requests": seen.requests if seen else None,
+    }
+
+
+def _engine_noop(main: Samples, seen: Observed | None) -> Json:
+    return {
+        **_beside(main, Row.ENGINE_NOOP, Row.KUBECTL_DIFF),
+        **_and(main, "refresh", Row.ENGINE_NOOP_REFRESH, Row.KUBECTL_DIFF),
+        **_and(main, "first", Row.ENGINE_FIRST, Row.KUBECTL_DIFF),
+        "requests": seen.requests if seen else None,
+    }
+
+
+def _one_change(main: Samples, seen: Observed | None) -> Json:
+    return {
+        **_beside(main, Row.ONE_CHANGE, Row.ENGINE_NOOP),
+        **_naive(main, Row.NAIVE_ONE_CHANGE, Row.ENGINE_NOOP),
+        "requests": seen.requests if seen else None,
+    }
+
+
+def _state_lost(main: Samples) -> Json:
+    return {
+        "seconds": _seconds(main, Row.STATE_LOST),
+        "cold": _seconds(main, Row.COLD),
+        "ratio_to_cold": ratio(main.of(Row.STATE_LOST), main.of(Row.COLD)),
+        "generations_moved": max(main.moved, default=None),
+    }
+
+
+def _growth(sizes: Sequence[Samples]) -> Json:
+    """Return time per host at two sizes: of each row, and first of the row that grows most."""
+    if len(sizes) != 2:
+        return {}
+    rows = {row.value: _growth_of(row, *sizes) for row in OURS}
+    worst = max(rows, key=lambda name: _factor(rows[name]))
+    return {**rows[worst], "row": worst, "rows": rows}
+
+
+def _growth_of(row: Row, small: Samples, large: Samples) -> Json:
+    first, second = _per_host(small, row), _per_host(large, row)
+    return {
+        f"per_host_{small.hosts}": _rounded(first, PER_HOST_DIGITS),
+        f"per_host_{large.hosts}": _rounded(second, PER_HOST_DIGITS),
+        "ratio": ratio(second, first),
+    }
+
+
+def _factor(row: Json) -> float:
+    return row["ratio"] if isinstance(row["ratio"], float) else 0.0
+
+
+def _per_host(samples: Samples, row: Row) -> float | None:
+    seconds = samples.of(row)
+    return None if seconds is None else seconds / samples.hosts
+
+
+def _memory(seen: Observed) -> Json:
+    return {"tree": round(seen.tree_mb), "process": round(seen.process_mb)}
+
+
+def _seconds(main: Samples, row: Row) -> float | None:
+    return _rounded(main.of(row), SECONDS_DIGITS)
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def every(samples: Samples) -> Json:
+    """Return every single figure, in seconds, in the order of the rounds."""
+    seconds = {
+        row.value: [round(each, SECONDS_DIGITS) for each in samples.seconds[row]]
+        for row in Row
+        if row in samples.seconds
+    }
+    return {"hosts": samples.hosts, "seconds": seconds, "moved": samples.moved}

@@ -1,0 +1,247 @@
+"""Runs the program inside this process over the Automation API: guarded, fast and healing."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pulumi
+
+from pic import changes, guard, history, passes, program
+from pic.changes import Changes
+from pic.config import Settings
+from pic.engine import Engine
+from pic.errors import EngineError, PicError, RefusedError
+from pic.hooks import Hooks
+from pic.model import LiveResource, Plan
+from pic.objects import Raw, mapping
+from pic.outcome import Failure, Outcome
+from pic.situation import Situation
+from pic.sources import Run
+from pic.stackfile import PROJECT
+from pic.state import State
+
+Tell = Callable[[str], None]
+
+UP_AGAIN, DESTROY_AGAIN = "pic up --acknowledge {}", "pic destroy --acknowledge {}"
+# What the engine calls a step after which an object is gone, if only for a moment.
+GONE = ("delete", "replace", "delete-replaced", "create-replacement")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run did.
+
+    Attributes:
+        changes: What it set out to do.
+        outcome: What the engine did; None where there was nothing to do and it did not run.
+    """
+
+    changes: Changes
+    outcome: Outcome | None = None
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The resources that failed."""
+        return self.outcome.failures if self.outcome else ()
+
+
+def up(engine: Engine, known: Situation, tell: Tell) -> Result:
+    """Bring about what is planned.
+
+    Raises:
+        PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
+    """
+    guard.check(known.changes, known.settings, UP_AGAIN)
+    with engine.alone():
+        outputs = engine.outputs()
+        if outputs is not None and unchanged(known, outputs):
+            return Result(known.changes)
+        if outputs is None:
+            engine.create()
+        # A first run that was interrupted has left resources, and no outputs.
+        state = State() if outputs is None else engine.state()
+        try:
+            return _Up(engine, known, tell).run(state, outputs or {})
+        finally:
+            _prune(engine, known.settings, tell)
+
+
+def unchanged(known: Situation, outputs: Raw) -> bool:
+    """Say whether everything is as it was declared last, by the same means."""
+    return (
+        not known.changes
+        and outputs.get("digest") == program.digest(known.plan, known.settings)
+        and outputs.get("deployed") == program.deployed(known)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Up:
+    engine: Engine
+    known: Situation
+    tell: Tell
+
+    def run(self, state: State, outputs: Raw) -> Result:
+        read = self.refresh(state)
+        if read.failures:
+            return Result(self.known.changes, read)
+        differing = list(passes.scope_changes(_deployed(outputs), program.deployed(self.known)))
+        if differing:
+            self.tell(f"asking the engine first, since {', '.join(differing)}")
+            self.foresee(", ".join(differing))
+        if lost := passes.strays(self.known.changes, state):
+            self.tell(f"taking up {len(lost)} objects that an interrupted run has left")
+            first = self.declare(passes.adopting(self.known.plan, lost, state))
+            if first.failures:
+                return Result(self.known.changes, first)
+        self.tell("deploying")
+        return Result(self.known.changes, self.declare(self.known.plan))
+
+    def refresh(self, state: State) -> Outcome:
+        stale = passes.stale(
+            self.known.snapshot,
+            self.known.plan,
+            state,
+            owner_references=self.known.settings.owner_references,
+        )
+        if not stale:
+            return Outcome()
+        self.tell(f"reading {len(stale)} objects anew that were changed or deleted by others")
+        return self.engine.refresh(stale)
+
+    def foresee(self, why: str) -> None:
+        """Let the engine preview, and ask the guard again about what it would do."""
+        if extra := beyond(self.known, preview(self.engine, self.known)):
+            more = replace(self.known.changes, removed=(*self.known.changes.removed, *extra))
+            try:
+                guard.check(more, self.known.settings, UP_AGAIN)
+            except RefusedError as error:
+                raise RefusedError(
+                    f"The engine would do more than the plan says, since {why}.\n{error}",
+                    digest=error.digest,
+                ) from error
+
+    def declare(self, plan: Plan) -> Outcome:
+        return inline(replace(self.known, plan=plan)).run(self.engine.up)
+
+
+@dataclass
+class Program:
+    """The program as the engine runs it inside this process.
+
+    Attributes:
+        body: Declares something, with these hooks.
+        error: Why it failed, if it did.
+    """
+
+    body: Callable[[Hooks], None]
+    error: PicError | None = None
+
+    def __call__(self) -> None:
+        """Run it.
+
+        Raises:
+            pulumi.RunError: It failed; the engine tells it without a traceback.
+        """
+        try:
+            self.body(Hooks())
+        except PicError as error:
+            self.error = error
+            raise pulumi.RunError(str(error)) from error
+
+    def run(self, operation: Callable[["Program"], Outcome]) -> Outcome:
+        """Let the engine run it, and raise what it fails with.
+
+        Raises:
+            PicError: The program or the engine has failed.
+        """
+        try:
+            return operation(self)
+        except EngineError as error:
+            if self.error:
+                raise self.error from error
+            raise
+
+
+def inline(known: Situation) -> Program:
+    """Return the program that declares a plan."""
+
+    def declare(hooks: Hooks) -> None:
+        program.bind(known.asked, known.transport, hooks)
+        program.declare(known, hooks)
+
+    return Program(declare)
+
+
+def preview(engine: Engine, known: Situation) -> Outcome:
+    """Ask the engine what it would do; nothing is refused, and nothing is changed.
+
+    Raises:
+        PicError: The stack is not there, or the engine cannot do its work.
+    """
+    return inline(known).run(engine.preview)
+
+
+def beyond(known: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
+    """Return the objects that the engine would take away though the plan keeps them."""
+    hosts, kept = set(outcome.hosts(*GONE)), {each.key for each in known.plan.resources}
+    return tuple(live for live in known.snapshot.live if live.host in hosts and live.key in kept)
+
+
+def destroy(engine: Engine, known: Situation, tell: Tell) -> Result:
+    """Delete everything of ours in the cluster, also what the engine has forgotten.
+
+    Raises:
+        PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
+    """
+    going = everything(known)
+    guard.check(going, known.settings, DESTROY_AGAIN)
+    with engine.alone():
+        if engine.outputs() is None:
+            engine.create()
+        state = engine.state()
+        if lost := passes.strays(going, state):
+            tell(f"taking up {len(lost)} objects that the engine does not know")
+            kept = Plan(tuple(passes.as_live(live, live.host) for live in going.removed))
+            plan = passes.adopting(_known_only(kept, state), lost, state)
+            nothing = Changes(going.stack, going.cluster_id)
+            first = inline(replace(known, plan=plan, changes=nothing)).run(engine.up)
+            if first.failures:
+                return Result(going, first)
+        tell("deleting")
+        try:
+            return Result(going, _releasing(known).run(engine.destroy))
+        finally:
+            _prune(engine, known.settings, tell)
+
+
+def everything(known: Situation) -> Changes:
+    """Return the changes that leave nothing of ours."""
+    asked = known.asked
+    return changes.between(known.snapshot, Plan(), asked.label, asked.ownership)
+
+
+def _known_only(plan: Plan, state: State) -> Plan:
+    return replace(plan, resources=tuple(e for e in plan.resources if e.key in state.keys))
+
+
+def _releasing(known: Situation) -> Program:
+    return Program(lambda hooks: program.release(known.asked, known.transport, hooks))
+
+
+def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:
+    """Keep the history short: each run leaves a copy of the whole state in it."""
+    backend = history.backend_url(engine.root, engine.environment)
+    history.prune(backend, PROJECT, engine.stack, settings.keep_history, tell)
+
+
+def _deployed(outputs: Raw) -> Raw:
+    return mapping(outputs.get("deployed") or {}, "deployed")
+
+
+def engine_for(
+    asked: Run, stack: str, environment: Mapping[str, str], tell: Callable[[Outcome], None]
+) -> Engine:
+    """Return the engine of a stack of the project in the working directory."""
+    wanted = {"KUBECONFIG": asked.settings.kubeconfig} if asked.settings.kubeconfig else {}
+    return Engine(Path.cwd(), stack, {**environment, **wanted}, tell)

@@ -1,0 +1,239 @@
+"""Drives the Pulumi engine through its Automation API: one stack, one program inside this process.
+
+The API's own calls before and after an operation, which select the stack and read its outputs and
+history, each start a CLI; here only what is needed is asked.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pulumi import automation
+from pulumi.automation import CommandResult, LocalWorkspace, OutputMap, UpdateSummary
+
+from pic import locks, state
+from pic.command import Command
+from pic.errors import EngineError, InterruptedRunError, LockedError
+from pic.objects import MalformedError, Raw, mapping
+from pic.outcome import Outcome
+from pic.state import State
+
+NO_STACK = 6  # the CLI's exit code
+PARALLEL = "32"  # steps at once: they wait for the API server, not for a processor
+
+Program = Callable[[], None]
+
+
+@dataclass
+class Engine:
+    """The engine for one stack of the project in a folder.
+
+    Attributes:
+        root: The folder of Pulumi.yaml.
+        environment: That of this process.
+        tell: Told of progress during a run.
+    """
+
+    root: Path
+    stack: str
+    environment: Mapping[str, str]
+    tell: Callable[[Outcome], None] = lambda _: None
+    command: Command = field(default_factory=Command)
+
+    def outputs(self) -> Raw | None:
+        """Return the stack's outputs; None when the backend has no such stack.
+
+        Raises:
+            EngineError: The backend cannot be read.
+        """
+        answer = self._ask("stack", "output", "--json")
+        if answer.code == NO_STACK:
+            return None
+        return _json(_good(answer).stdout)
+
+    def state(self) -> State:
+        """Return what the engine remembers.
+
+        Raises:
+            EngineError: The backend cannot be read.
+        """
+        answer = self._ask("stack", "export")
+        try:
+            return State() if answer.code == NO_STACK else state.read(_json(_good(answer).stdout))
+        except MalformedError as error:
+            raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
+
+    def create(self) -> None:
+        """Make the stack in the backend.
+
+        Raises:
+            EngineError: The backend refuses.
+        """
+        _good(self._ask("stack", "init", "--no-select"))
+
+    def up(self, program: Program) -> Outcome:
+        """Run the program and do what it declares; the state is the truth (no refresh).
+
+        Raises:
+            PicError: The program refused, the stack is locked, or the engine could not start.
+        """
+        return self._run(lambda stack, **told: stack.up(**told, program=program))
+
+    def preview(self, program: Program) -> Outcome:
+        """Run the program and say what would be done, or raise as `up`."""
+        return self._run(lambda stack, **told: stack.preview(**told, program=program))
+
+    def refresh(self, urns: Sequence[str]) -> Outcome:
+        """Read some resources anew, or raise as `up`."""
+        return self._run(
+            lambda stack, **told: stack.refresh(**told, target=list(urns), run_program=False)
+        )
+
+    def destroy(self, program: Program) -> Outcome:
+        """Delete everything that the stack has, or raise as `up`; the program has the hooks."""
+        return self._run(
+            lambda stack, **told: stack.destroy(**told, program=program, run_program=True)
+        )
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs of pic for this stack on this host out.
+
+        So that nobody takes a lock away that another one has just made.
+
+        Raises:
+            LockedError: There is one.
+        """
+        path = Path(tempfile.gettempdir()) / f"pic-{os.getuid()}-{self._fingerprint()}.lock"
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o600), "r+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                owner = file.read().strip() or "unknown"
+                raise LockedError(
+                    f"stack {self.stack} is being deployed by another pic of this host (pid"
+                    f" {owner}): wait for it to end"
+                ) from error
+            file.truncate(0)
+            print(os.getpid(), file=file, flush=True)
+            yield
+
+    def _fingerprint(self) -> str:
+        backend = self.environment.get("PULUMI_BACKEND_URL", "")
+        text = f"{backend}\n{self.root.resolve()}\n{self.stack}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def _ask(self, *arguments: str) -> CommandResult:
+        whole = [*arguments, "--stack", self.stack]
+        answer = self.command.run(whole, str(self.root), {"PULUMI_SKIP_UPDATE_CHECK": "true"})
+        self._heed()
+        return answer
+
+    def _heed(self) -> None:
+        if self.command.interrupted:
+            raise InterruptedRunError(
+                "interrupted: the engine has stopped and saved what was done. Run again to finish"
+            )
+
+    def _run(self, operation: Callable[..., object]) -> Outcome:
+        try:
+            return self._attempt(operation)
+        except _DeadLocksError:
+            # The CLI can only take all locks of a stack away, and all of them are dead.
+            _good(self._ask("cancel", "--yes"))
+            return self._attempt(operation)
+
+    def _attempt(self, operation: Callable[..., object]) -> Outcome:
+        outcome, words = Outcome(), list[str]()
+
+        def feed(line: str) -> None:
+            outcome.feed(line)
+            self.tell(outcome)
+
+        try:
+            operation(_Stack(self.stack, self._workspace()), on_output=feed, on_error=words.append)
+        except automation.InvalidVersionError as error:
+            raise EngineError(str(error)) from error
+        except RuntimeError as error:
+            # A preview says so when the engine came to no end; why, is told below.
+            if self.command.code == 0:
+                raise EngineError(str(error)) from error
+        self._judge(outcome, "\n".join(words).strip())
+        return outcome
+
+    def _judge(self, outcome: Outcome, words: str) -> None:
+        self._heed()
+        if self.command.code == 0 or outcome.failures:
+            return
+        held = locks.told(words)
+        if held is not None:
+            locked = _DeadLocksError if locks.all_dead(held) else LockedError
+            raise locked(_held(self.stack, held))
+        errors = "\n".join(outcome.unplaced()) or words or "the engine ended and does not say why"
+        raise EngineError(errors.removeprefix("error: "))
+
+    def _workspace(self) -> LocalWorkspace:
+        return LocalWorkspace(
+            work_dir=str(self.root),
+            pulumi_command=self.command,
+            env_vars={
+                "PULUMI_SKIP_UPDATE_CHECK": "true",
+                "PULUMI_SKIP_CHECKPOINTS": "true",
+                "PULUMI_PARALLEL": self.environment.get("PULUMI_PARALLEL", PARALLEL),
+                "PULUMI_OPTION_REFRESH": "false",
+                "PULUMI_OPTION_JSON": "true",
+                "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
+                "PULUMI_EXPERIMENTAL": "",
+                **{key: value for key, value in self.environment.items() if key == "KUBECONFIG"},
+            },
+        )
+
+
+class _DeadLocksError(LockedError):
+    """The stack is locked, by runs that are no more."""
+
+
+class _Stack(automation.Stack):
+    """A stack that is taken to be there, and of which nothing is asked after an operation."""
+
+    def __init__(self, name: str, workspace: LocalWorkspace) -> None:
+        self.name = name
+        self.workspace = workspace
+
+    def outputs(self) -> OutputMap:
+        """Return nothing; what is needed is read once, before the run."""
+        return {}
+
+    def info(self, show_secrets: bool = True) -> UpdateSummary:  # noqa: ARG002, FBT001, FBT002
+        """Return a summary of nothing; the events have told everything."""
+        return UpdateSummary("update", datetime.now(UTC), "", {}, {}, "")
+
+
+def _good(answer: CommandResult) -> CommandResult:
+    if answer.code != 0:
+        words = answer.stderr.strip() or answer.stdout.strip()
+        raise EngineError(words.removeprefix("error: "))
+    return answer
+
+
+def _json(words: str) -> Raw:
+    try:
+        return mapping(json.loads(words or "{}"), "the answer of pulumi")
+    except (ValueError, MalformedError) as error:
+        raise EngineError(f"pulumi answered with something else than JSON: {error}") from error
+
+
+def _held(stack: str, held: Sequence[locks.Lock]) -> str:
+    owners = ", ".join(map(str, held)) or "somebody that it does not name"
+    return (
+        f"stack {stack} is locked by a live run of {owners}: wait for it to end. If that host is"
+        f" gone for good: pulumi cancel --stack {stack}"
+    )

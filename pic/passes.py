@@ -1,0 +1,93 @@
+"""Which passes of the engine a run needs besides the one that does it. No I/O."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pic import wire
+from pic.changes import Changes, differences
+from pic.live import resource as read_resource
+from pic.merge import kept_spec
+from pic.model import LiveResource, Plan, Resource, Snapshot
+from pic.objects import Raw
+from pic.state import State
+
+
+def stale(
+    snapshot: Snapshot, plan: Plan, state: State, *, owner_references: bool
+) -> tuple[str, ...]:
+    """Return the URNs that the engine has to read anew before it can repair them.
+
+    It compares what is declared with what it remembers, so it misses what was changed or deleted
+    by others. What is declared anew it applies whole in any case.
+    """
+    live = {each.key: each for each in snapshot.live}
+    found = []
+    for wanted in plan.resources:
+        remembered = state.resources.get(wanted.host)
+        if remembered is None:
+            continue
+        there = live.get(remembered.key)
+        declared = wanted if owner_references else replace(wanted, owners=())
+        if there is None or (
+            _same(declared, remembered.inputs) and any(differences(declared, there))
+        ):
+            found.append(remembered.urn)
+    return tuple(found)
+
+
+def _same(wanted: Resource, inputs: Raw) -> bool:
+    """Say whether a resource was declared like this the last time."""
+    last = read_resource(inputs)
+    return (
+        wire.spec(wanted.spec) == inputs.get("spec")
+        and dict(wanted.labels) == dict(last.labels)
+        and wire.owner_references(wanted.owners) == wire.owner_references(last.owners)
+    )
+
+
+def strays(changes: Changes, state: State) -> tuple[LiveResource, ...]:
+    """Return what is live, ours and to go, and unknown to the engine, which so cannot delete it.
+
+    It is left of a run that was killed before it saved its state (DESIGN 9.3).
+    """
+    going = [*changes.removed, *(move.live for move in changes.moved)]
+    return tuple(live for live in going if live.key not in state.keys)
+
+
+def adopting(plan: Plan, found: Sequence[LiveResource], state: State) -> Plan:
+    """Return a plan that makes strays known to the engine, which may then delete them.
+
+    A stray takes the engine's name of its host where that is free, so that what replaces it
+    waits until it is gone.
+    """
+    taken = set(state.resources)
+    declared: dict[str, Resource] = {each.host: each for each in plan.resources}
+    for live in found:
+        name = live.host
+        if not name or name in taken:
+            name = "/".join([live.host, *live.key])
+        taken.add(name)
+        declared[name] = as_live(live, name)
+    return replace(plan, resources=tuple(each for _, each in sorted(declared.items())))
+
+
+def as_live(live: LiveResource, name: str) -> Resource:
+    """Return a live object as a resource that declares it as it is, under some name."""
+    return Resource(
+        host=name,
+        namespace=live.namespace,
+        name=live.name,
+        owners=live.owners,
+        labels=live.labels,
+        spec=kept_spec(live),
+        held=True,
+        adopts=True,
+    )
+
+
+def scope_changes(before: Raw, after: Mapping[str, object]) -> Iterator[str]:
+    """Yield in words what differs from the last deployment, in how a plan is seen or found."""
+    for key, value in after.items():
+        known = before.get(key)
+        if known is not None and known != value:
+            yield f"{key} {known} → {value}"

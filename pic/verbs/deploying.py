@@ -1,0 +1,157 @@
+"""What the verbs that start an engine share: what they work on, progress, and their report."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pic import report, sources
+from pic.errors import FailedError, PicError, SettingsError
+from pic.outcome import Failure, Outcome, counted
+from pic.sources import Run
+from pic.stackfile import StackFile
+from pic.verbs import common
+
+if TYPE_CHECKING:
+    from pic.driver import Result
+    from pic.engine import Engine
+    from pic.situation import Situation
+
+EVERY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A stack and everything that is known of it before an engine runs."""
+
+    engine: "Engine"
+    known: "Situation"
+
+
+def add_acknowledge(verb: argparse.ArgumentParser) -> None:
+    """Add the flag that lets refused changes through."""
+    verb.add_argument(
+        "--acknowledge",
+        metavar="DIGEST",
+        help="let exactly the changes through that a refusal has printed this digest of",
+    )
+
+
+def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, Run]:
+    """Return the stack and the settings to deploy with.
+
+    Raises:
+        SettingsError: The settings cannot be right.
+    """
+    stack = options.stack or sources.only_stack(Path.cwd())
+    given = sources.given(options.config)
+    if getattr(options, "acknowledge", None):
+        given["acknowledge"] = options.acknowledge
+    stored = StackFile(Path.cwd(), stack).settings()
+    if not Path("Pulumi.yaml").is_file():
+        raise SettingsError(["there is no Pulumi.yaml here: run pic in the project's folder"])
+    return stack, sources.deployable({**stored, **given}, stack, environment)
+
+
+def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
+    """Read the settings and the cluster.
+
+    Raises:
+        SettingsError: The settings cannot be right.
+        ClusterError: The cluster could not be read whole.
+        EngineError: There is no engine.
+    """
+    # Pulumi and the Kubernetes client take half a second to import, which other verbs do without.
+    from pic import driver, situation  # noqa: PLC0415
+
+    stack, run = asked(options, environment)
+    progress = Progress(options)
+    engine = driver.engine_for(run, stack, environment, progress.step)
+    common.progress(options, "reading the cluster")
+    return Work(engine, situation.survey(run, environment))
+
+
+def teller(options: argparse.Namespace) -> Callable[[str], None]:
+    """Return what says on a terminal what is being done."""
+    return lambda what: common.progress(options, what)
+
+
+@dataclass
+class Progress:
+    """Says on a terminal how far an engine is, at most once a second."""
+
+    options: argparse.Namespace
+    last: float = field(default_factory=time.monotonic)
+
+    def step(self, outcome: Outcome) -> None:
+        """Take note of a step."""
+        now = time.monotonic()
+        if now - self.last >= EVERY_SECONDS:
+            self.last = now
+            common.progress(self.options, f"{outcome.done} steps done")
+
+
+def conclude(result: "Result") -> None:
+    """Print what was done.
+
+    Raises:
+        FailedError: Some resources failed.
+    """
+    if result.outcome is None:
+        print("Nothing to do: everything is as it was deployed.")
+        return
+    for warning in result.outcome.warnings:
+        print(f"pic: {warning}", file=sys.stderr)
+    if result.changes:
+        print(report.changes(result.changes))
+    if result.failures:
+        raise FailedError(_failed(result.failures))
+    print(f"Done: {counted(result.outcome.changed) or 'nothing had to be changed'}.")
+
+
+def _failed(failures: tuple[Failure, ...]) -> str:
+    lines = [f"{each.host} ({each.kind.value}): {each.message}" for each in failures]
+    return "\n".join([f"{len(failures)} resources failed; the others are done:", *lines])
+
+
+def write_report(path: str | None, result: "Result | None", error: PicError | None) -> None:
+    """Write what happened as JSON, for what decides whether and when to try again (DESIGN 9.15).
+
+    Where neither is known there is nothing to say.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
+    if not path or (result is None and error is None):
+        return
+    failures = result.failures if result else ()
+    body = {
+        "version": 1,
+        "exitCode": _exit_code(failures, error),
+        "changed": dict(result.outcome.changed) if result and result.outcome else {},
+        "failures": [
+            {
+                "target": each.target,
+                "host": each.host,
+                "class": each.kind.value,
+                "retryAfter": each.retry_after,
+                "message": each.message,
+            }
+            for each in failures
+        ],
+        "error": str(error) if error else None,
+    }
+    try:
+        Path(path).write_text(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+    except OSError as failed:
+        raise SettingsError([f"--report {path} cannot be written: {failed}"]) from failed
+
+
+def _exit_code(failures: tuple[Failure, ...], error: PicError | None) -> int:
+    if error:
+        return error.exit_code
+    return FailedError.exit_code if failures else 0

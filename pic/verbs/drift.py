@@ -1,0 +1,48 @@
+"""`pic drift`: what differs live from the last deployment."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pic.verbs import common, deploying
+
+if TYPE_CHECKING:
+    from pic.verbs.common import Verbs
+
+CHANGES = 7
+
+
+def add(verbs: "Verbs") -> None:
+    """Add the verb."""
+    verb = common.add(
+        verbs,
+        "drift",
+        "say what differs live from the last deployment; changes nothing",
+        "Compares the objects in the cluster with what was deployed last, whatever the Ingresses"
+        " ask for now.",
+        "  pic drift --stack prod\n"
+        "  pic drift --stack prod --expect-no-changes   exit code 7 where something differs",
+    )
+    verb.add_argument(
+        "--output", choices=("text", "json"), default="text", help="form of the answer (text)"
+    )
+    verb.add_argument(
+        "--expect-no-changes", action="store_true", help="exit with 7 where something differs"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Say what differs."""
+    from pic import drift, guard  # noqa: PLC0415 - half a second to import
+
+    asked = deploying.work(options, environment)
+    known = asked.known
+    guard.check_cluster(known.snapshot.cluster_id, known.settings)
+    found = drift.find(asked.engine.state(), known.snapshot.live, known.asked.ownership)
+    if options.output == "json":
+        print(json.dumps(drift.wire(found), indent=2, ensure_ascii=False))
+    else:
+        print(drift.text(found))
+    return CHANGES if found and options.expect_no_changes else 0

@@ -1,0 +1,45 @@
+"""`pic snapshot`: what the cluster holds, for a run that may not read it."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pic import snapshotfile, sources
+from pic.verbs import common
+
+if TYPE_CHECKING:
+    from pic.verbs.common import Verbs
+
+STDOUT = "-"
+
+
+def add(verbs: "Verbs") -> None:
+    """Add the verb."""
+    verb = common.add(
+        verbs,
+        "snapshot",
+        "write what the cluster holds to a file, for --snapshot of plan and diff",
+        "Writes what planning looks at, whole or not at all. No Secret is read, no annotation of\n"
+        "others is written. A pull request from a fork is planned from it without credentials.",
+        "  pic snapshot --stack prod --out snapshot.json\n"
+        "  pic plan --stack prod --snapshot snapshot.json --manifests deploy/",
+    )
+    verb.add_argument(
+        "--out", default=STDOUT, metavar="FILE", help="where it is written (standard output)"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Write the snapshot."""
+    asked = sources.run_for(options, environment)
+    common.progress(options, "reading the cluster")
+    seen = sources.look(asked.settings, environment)
+    text = snapshotfile.document(seen, asked.settings)
+    if options.out == STDOUT:
+        sys.stdout.write(text)
+    else:
+        snapshotfile.write(text, Path(options.out))
+    return 0

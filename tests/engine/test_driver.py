@@ -1,0 +1,333 @@
+"""`pic up` and its kin on the real engine: fast when nothing changed, healing, and told apart."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.engine.recorder import Recorder, record
+from tests.engine.stage import Said, Stage
+from tests.toolchain.waiting import until
+
+
+@pytest.fixture
+def recorder(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    made, path = record(tmp_path, stage.workspace.tools)
+    environment = stage.workspace.environment
+
+    def recording() -> dict[str, str]:
+        return {**environment(), "PATH": path}
+
+    monkeypatch.setattr(type(stage.workspace), "environment", lambda _: recording())
+    return made
+
+
+IN_FLIGHT = 32  # steps that the engine takes at once
+
+
+def files(stage: Stage) -> set[str]:
+    return {str(path) for path in stage.workspace.state.rglob("*") if path.is_file()}
+
+
+def test_without_changes_there_is_no_engine_and_no_new_file(
+    stage: Stage, recorder: Recorder
+) -> None:
+    stage.ingress("web", "www", "shop")
+    first = stage.pic("up")
+    assert (first.code, recorder.steps()) == (
+        0,
+        [("create", stage.host("shop")), ("create", stage.host("www"))],
+    )
+    before = files(stage)
+
+    again = stage.pic("up")
+
+    assert again == Said(0, "Nothing to do: everything is as it was deployed.\n", "")
+    assert recorder.calls == ["stack output"]
+    assert files(stage) == before
+
+
+def test_only_what_others_changed_or_deleted_is_read_anew(stage: Stage, recorder: Recorder) -> None:
+    stage.ingress("web", "www", "shop", "docs", "blog")
+    stage.pic("up")
+    recorder.steps()
+    shop, docs = stage.object("shop")["metadata"]["name"], stage.object("docs")["metadata"]["name"]
+    stage.cluster.delete("PangolinResource", stage.name, shop)
+    stage.cluster.patch("PangolinResource", stage.name, docs, {"spec": {"enabled": False}})
+    kept = {host: it for host, it in stage.identities().items() if host.startswith(("www", "blog"))}
+
+    answer = stage.pic("up")
+
+    steps = [step for step in recorder.steps() if step[0] != "same"]
+    assert (answer.code, steps) == (
+        0,
+        [
+            ("create", stage.host("shop")),
+            ("refresh", stage.host("docs")),
+            ("refresh", stage.host("shop")),
+            ("update", stage.host("docs")),
+        ],
+    )
+    assert {host: it for host, it in stage.identities().items() if host in kept} == kept
+    assert stage.object("docs")["spec"]["enabled"] is True
+    assert stage.pic("up").out == "Nothing to do: everything is as it was deployed.\n"
+
+
+def test_a_lost_state_heals_without_touching_what_is_live(stage: Stage, recorder: Recorder) -> None:
+    stage.ingress("web", "www", "shop")
+    stage.pic("up")
+    before = stage.identities()
+    stage.state_file.unlink()
+    recorder.steps()
+
+    answer = stage.pic("up")
+
+    assert (answer.code, [op for op, _ in recorder.steps()]) == (0, ["import"] * 2 + ["update"] * 2)
+    assert stage.identities() == before
+
+
+def test_what_a_lost_state_has_forgotten_and_nobody_wants_is_deleted(
+    stage: Stage, recorder: Recorder
+) -> None:
+    stage.ingress("web", "www")
+    stage.ingress("old", "old")
+    stage.pic("up")
+    stage.state_file.unlink()
+    stage.ingress("old", "old", class_name="nginx")
+    recorder.steps()
+
+    answer = stage.pic("up")
+
+    old, www = stage.host("old"), stage.host("www")
+    name = f"pic-{stage.name}-old"
+    assert (
+        answer.code,
+        answer.out.splitlines()[0].startswith(f"- {old} ({stage.name}/{name}"),
+    ) == (
+        0,
+        True,
+    )
+    assert [step for step in recorder.steps() if step[0] not in ("same", "update")] == [
+        ("delete", old),
+        ("import", old),
+        ("import", www),
+    ]
+    assert (stage.remembered, set(stage.identities())) == ([www], {www})
+
+
+def test_a_refusal_changes_nothing_and_its_digest_lets_exactly_it_through(stage: Stage) -> None:
+    stage.settings(maxRemovals=0, maxRemovalRatio=0)
+    stage.ingress("web", "www")
+    stage.ingress("old", "old")
+    stage.pic("up")
+    stage.ingress("old", "old", class_name="nginx")
+    before = stage.identities()
+
+    refused = stage.pic("up")
+
+    digest = refused.err.strip().rpartition(" ")[2]
+    assert refused == Said(
+        3,
+        "",
+        f"pic: 1 of 2 hosts would be removed, but at most 0 may go in one run (pic:maxRemovals 0,"
+        f" pic:maxRemovalRatio 0): {stage.host('old')}.\nNothing was changed. If this is intended,"
+        f" acknowledge exactly these changes: pic up --acknowledge {digest}\n",
+    )
+    assert stage.identities() == before
+    assert stage.pic("up", "--acknowledge", "0" * 12).code == 3
+    assert stage.pic("up", "--acknowledge", digest).code == 0
+    assert set(stage.identities()) == {stage.host("www")}
+
+
+def test_a_live_lock_is_respected_and_a_dead_one_taken_away(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    folder = stage.workspace.state / ".pulumi" / "locks" / "organization" / "pic" / stage.name
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = {"pid": os.getpid(), "username": "me", "timestamp": "2100-01-01T00:00:00Z"}
+    file = folder / "one.json"
+    file.write_text(json.dumps({**lock, "hostname": "elsewhere"}))
+
+    assert stage.pic("up") == Said(
+        4,
+        "",
+        f"pic: stack {stage.name} is locked by a live run of me@elsewhere (pid {os.getpid()}) since"
+        " 2100-01-01 00:00:00 UTC: wait for it to end. If that host is gone for good: pulumi cancel"
+        f" --stack {stage.name}\n",
+    )
+
+    file.write_text(json.dumps({**lock, "hostname": os.uname().nodename}))
+    assert stage.pic("up").code == 4
+
+    file.write_text(json.dumps({**lock, "hostname": os.uname().nodename, "pid": 2**22 + 1}))
+    assert stage.pic("up").code == 0
+    assert list(folder.iterdir()) == []
+
+
+def test_a_resource_that_fails_is_told_with_its_class_and_the_others_are_done(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.ingress("web", "www", "bad")
+    report = tmp_path / "report.json"
+    with stage.denied("bad"):
+        answer = stage.pic("up", "--report", str(report))
+
+    told = json.loads(report.read_text())
+    assert (answer.code, set(stage.identities())) == (6, {stage.host("www")})
+    message = told["failures"][0].pop("message")
+    assert "no bad hosts here" in message
+    assert told | {"error": None} == {
+        "version": 1,
+        "exitCode": 6,
+        "changed": {"create": 1},
+        "failures": [
+            {
+                "target": "pangolin",
+                "host": stage.host("bad"),
+                "class": "invalid",
+                "retryAfter": None,
+            }
+        ],
+        "error": None,
+    }
+    assert stage.pic("up").code == 0
+    assert set(stage.identities()) == {stage.host("www"), stage.host("bad")}
+
+
+def test_what_cannot_be_reached_has_an_exit_code_of_its_own(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    stage.pic("up")
+
+    backend = stage.pic("up", PULUMI_BACKEND_URL="file:///nowhere/at/all")
+    cluster = stage.pic("up", KUBECONFIG="/nowhere")
+    stage.ingress("web", "www", "more")
+    passphrase = stage.pic("up", PULUMI_CONFIG_PASSPHRASE="wrong")  # noqa: S106
+
+    assert [backend.code, cluster.code, passphrase.code] == [5, 5, 5]
+    assert passphrase.err.endswith("incorrect passphrase\n")
+    assert "/nowhere/at/all" in backend.err
+    assert stage.pic("up", "--config", "maxRemovals=many").code == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_cleanly(stage: Stage, number: signal.Signals) -> None:
+    words = [f"h{at}" for at in range(120)]
+    for at in range(0, 120, 20):
+        stage.ingress(f"web-{at}", *words[at : at + 20])
+    command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
+    with stage.workspace.start(*command, stderr=-1) as process:
+        until(lambda: len(stage.objects()) >= 5, "a few objects are made")
+        pic = next(pid for pid in stage.workspace.processes() if is_pic(pid))
+        os.kill(pic, number)
+        _, errors = process.communicate(timeout=60)
+
+    live = set(stage.identities())
+    assert (process.returncode, errors) == (
+        1,
+        "pic: interrupted: the engine has stopped and saved what was done. Run again to finish\n",
+    )
+    # What the API server was just making is live, and not remembered: the next run adopts it.
+    assert set(stage.remembered) <= live
+    assert len(live) - len(stage.remembered) <= IN_FLIGHT
+    assert list((stage.workspace.state / ".pulumi" / "locks").rglob("*.json")) == []
+    assert stage.workspace.processes() == []
+    assert stage.pic("up").code == 0
+    assert set(stage.identities()) == {stage.host(word) for word in words}
+
+
+def is_pic(pid: int) -> bool:
+    return b"\0-m\0pic\0up" in Path(f"/proc/{pid}/cmdline").read_bytes() and (
+        b"keeper.py" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
+
+
+def test_of_two_runs_at_once_one_wins(stage: Stage) -> None:
+    words = [f"h{at}" for at in range(120)]
+    for at in range(0, 120, 20):
+        stage.ingress(f"web-{at}", *words[at : at + 20])
+    command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
+    with stage.workspace.start(*command) as process:
+        until(lambda: len(stage.objects()) >= 1, "the first has begun")
+        first = next(pid for pid in stage.workspace.processes() if is_pic(pid))
+        os.kill(first, signal.SIGSTOP)
+
+        second = stage.pic("up")
+
+        os.kill(first, signal.SIGCONT)
+        process.communicate(timeout=60)
+    assert (process.returncode, second.code) == (0, 4)
+    assert second.err.startswith(
+        f"pic: stack {stage.name} is being deployed by another pic of this host (pid "
+    )
+    assert set(stage.identities()) == {stage.host(word) for word in words}
+
+
+def test_a_destroy_is_guarded_and_then_leaves_nothing(stage: Stage) -> None:
+    stage.ingress("web", "www", "shop")
+    stage.pic("up")
+
+    refused = stage.pic("destroy")
+    digest = refused.err.strip().rpartition(" ")[2]
+    assert (refused.code, len(stage.objects())) == (3, 2)
+    stage.state_file.unlink()
+    assert stage.pic("destroy", "--acknowledge", digest).code == 0
+
+    assert stage.objects() == []
+    reasons = sorted(reason for _, reason, _ in stage.events())
+    assert reasons == ["Created", "Created", "Deleted", "Deleted"]
+
+
+def test_drift_is_told_and_expected_not_to_be(stage: Stage) -> None:
+    stage.ingress("web", "www", "shop")
+    stage.pic("up")
+    assert stage.pic("drift", "--expect-no-changes") == Said(
+        0, "Nothing differs from the last deployment.\n", ""
+    )
+    www = stage.object("www")["metadata"]["name"]
+    stage.cluster.patch("PangolinResource", stage.name, www, {"spec": {"enabled": False}})
+
+    assert stage.pic("drift", "--expect-no-changes") == Said(
+        7, f"~ {stage.host('www')} ({stage.name}/{www}): spec.enabled: True is False\n", ""
+    )
+
+
+def test_a_preview_shows_what_up_would_do_and_does_nothing(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    stage.pic("up")
+    stage.ingress("web", "www", "shop")
+    before = (stage.identities(), stage.state_file.read_bytes())
+
+    answer = stage.pic("preview", "--expect-no-changes")
+
+    assert (answer.code, answer.err) == (
+        7,
+        "pic: there are changes: 1 host becomes public, 1 new (1 live, 2 planned)\n"
+        "pic: the engine agrees: 1 created\n",
+    )
+    assert stage.host("shop") in answer.out
+    assert (stage.identities(), stage.state_file.read_bytes()) == before
+
+
+def test_only_the_newest_history_is_kept(stage: Stage) -> None:
+    stage.settings(keepHistory=2)
+    for words in (("a",), ("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")):
+        stage.ingress("web", *words)
+        assert stage.pic("up").code == 0
+
+    folder = stage.workspace.state / ".pulumi"
+    names = sorted(path.suffixes[0] for path in (folder / "history" / "pic").rglob("*.json"))
+    assert names == [".checkpoint", ".checkpoint", ".history", ".history"]
+    assert len(list((folder / "backups" / "pic").rglob("*.json"))) <= 2
+
+
+def test_up_waits_for_the_operator_and_says_what_is_not_ready(stage: Stage) -> None:
+    stage.ingress("web", "www")
+
+    answer = stage.pic("up", "--wait", "0.1")
+
+    assert (answer.code, "not all hosts are ready after 0.1 s" in answer.err) == (6, True)
+    www = stage.object("www")["metadata"]["name"]
+    ready = {"status": {"status": "Ready", "observedGeneration": 1}}
+    stage.cluster.patch("PangolinResource", stage.name, www, ready, "/status")
+    assert stage.pic("up", "--wait", "30").code == 0

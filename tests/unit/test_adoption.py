@@ -1,0 +1,127 @@
+"""Who owns which field of an adopted object, before and after."""
+
+from typing import Any
+
+import pytest
+
+from pic.adoption import patch, upgraded
+from pic.names import NAME_LABEL, UID_LABEL
+from pic.objects import MalformedError
+
+TIME = "2026-01-01T00:00:00Z"
+Fields = dict[str, Any]
+
+SEEDED: Fields = {f"f:{NAME_LABEL}": {}, f"f:{UID_LABEL}": {}}
+FINALIZERS: Fields = {".": {}, 'v:"resource.pangolin.io/finalizer"': {}}
+SPEC: Fields = {"f:enabled": {}, "f:siteRef": {"f:siteId": {}}}
+
+
+def entry(
+    fields: object, manager: str = "manager", operation: str = "Update", **more: object
+) -> dict[str, Any]:
+    return {
+        "manager": manager,
+        "operation": operation,
+        "apiVersion": "tunnel.pangolin.io/v1alpha1",
+        "time": TIME,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+        **more,
+    }
+
+
+def applied(fields: object) -> dict[str, Any]:
+    return entry(fields, "pic", "Apply")
+
+
+CONTROLLER = entry({"f:metadata": {"f:labels": SEEDED}, "f:spec": SPEC})
+STATUS = entry({"f:status": {"f:url": {}}}, subresource="status")
+
+
+def test_what_the_controller_wrote_becomes_applied_by_pic() -> None:
+    assert upgraded([CONTROLLER, STATUS]) == [STATUS, applied(CONTROLLER["fieldsV1"])]
+
+
+def test_an_operator_of_the_same_name_keeps_finalizers_and_status() -> None:
+    fields = {
+        "f:metadata": {"f:finalizers": FINALIZERS, "f:labels": SEEDED},
+        "f:spec": SPEC,
+        "f:status": {"f:url": {}},
+    }
+
+    assert upgraded([entry(fields)]) == [
+        entry({"f:metadata": {"f:finalizers": FINALIZERS}, "f:status": {"f:url": {}}}),
+        applied({"f:metadata": {"f:labels": SEEDED}, "f:spec": SPEC}),
+    ]
+
+
+def test_everybody_who_updated_the_spec_is_an_old_owner() -> None:
+    person = entry({"f:spec": {"f:protocol": {}}}, "kubectl-edit")
+
+    assert upgraded([CONTROLLER, person]) == [
+        applied({"f:metadata": {"f:labels": SEEDED}, "f:spec": {**SPEC, "f:protocol": {}}})
+    ]
+
+
+def test_who_set_the_labels_is_an_old_owner_even_with_a_finalizer_and_no_spec() -> None:
+    labelled = entry({"f:metadata": {"f:finalizers": FINALIZERS, "f:labels": SEEDED}})
+
+    assert upgraded([labelled]) == [
+        entry({"f:metadata": {"f:finalizers": FINALIZERS}}),
+        applied({"f:metadata": {"f:labels": SEEDED}}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        entry({"f:metadata": {"f:finalizers": FINALIZERS}, "f:spec": SPEC}, "operator"),
+        entry({"f:metadata": {"f:annotations": {"f:note": {}}}}, "person"),
+        entry({"f:metadata": {"f:labels": {"f:team": {}}}}, "person"),
+        entry({"f:spec": SPEC}, "argocd", "Apply"),
+        entry({"f:spec": SPEC}, apiVersion="tunnel.pangolin.io/v1beta1"),
+        entry({"f:spec": SPEC}, "pic", "Apply", subresource="status"),
+        STATUS,
+    ],
+)
+def test_everybody_else_keeps_what_they_have(other: dict[str, Any]) -> None:
+    assert upgraded([other]) is None
+    assert upgraded([other, CONTROLLER]) == [other, applied(CONTROLLER["fieldsV1"])]
+
+
+def test_what_pic_has_applied_already_is_added_to() -> None:
+    mine = applied({"f:spec": {"f:enabled": {}, "f:targets": {}}})
+
+    assert upgraded([mine, CONTROLLER]) == [
+        applied({"f:spec": {**SPEC, "f:targets": {}}, "f:metadata": {"f:labels": SEEDED}})
+    ]
+
+
+@pytest.mark.parametrize(("one", "other"), [({}, {"f:ip": {}}), ({"f:ip": {}}, {})])
+def test_a_field_that_one_owns_whole_and_one_in_part_is_owned_both_ways(
+    one: object, other: object
+) -> None:
+    found = upgraded([entry({"f:spec": {"f:target": each}}) for each in (one, other)])
+
+    assert found == [applied({"f:spec": {"f:target": {".": {}, "f:ip": {}}}})]
+
+
+def test_the_patch_holds_only_for_the_object_that_was_read() -> None:
+    metadata = {"resourceVersion": "7", "managedFields": [CONTROLLER]}
+
+    assert patch({"metadata": metadata}) == {
+        "metadata": {"resourceVersion": "7", "managedFields": [applied(CONTROLLER["fieldsV1"])]}
+    }
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"managedFields": [STATUS]}])
+def test_where_there_is_no_old_owner_there_is_no_patch(metadata: object) -> None:
+    assert patch({"metadata": metadata}) is None
+
+
+@pytest.mark.parametrize(
+    "metadata", [1, {"managedFields": {}}, {"managedFields": ["x"]}, {"managedFields": [{}, 1]}]
+)
+def test_managed_fields_of_another_shape_are_an_error(metadata: object) -> None:
+    with pytest.raises(MalformedError):
+        patch({"metadata": metadata})

@@ -1,0 +1,77 @@
+"""What the doctor's checks find, as it is read."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from pic.doctor.findings import (
+    Finding,
+    as_json,
+    as_text,
+    exit_code,
+    failed,
+    guarded,
+    passed,
+    skipped,
+)
+from pic.errors import ClusterError, SettingsError
+
+FOUND = [
+    passed("plugin", "there", "an advice"),
+    failed("cluster id", "one\ntwo", "a remedy"),
+    skipped("x", "no"),
+]
+
+
+def test_each_finding_is_a_line_with_its_remedy() -> None:
+    assert as_text(FOUND) == (
+        "pass     plugin      there → an advice\n"
+        "fail     cluster id  one; two → a remedy\n"
+        "skipped  x           no\n"
+        "\n"
+        "1 passed, 1 failed, 1 skipped"
+    )
+
+
+def test_the_same_as_json() -> None:
+    assert json.loads(as_json(FOUND)) == {
+        "version": 1,
+        "counts": {"pass": 1, "fail": 1, "skipped": 1},
+        "checks": [
+            {"name": "plugin", "verdict": "pass", "message": "there", "remedy": "an advice"},
+            {"name": "cluster id", "verdict": "fail", "message": "one\ntwo", "remedy": "a remedy"},
+            {"name": "x", "verdict": "skipped", "message": "no", "remedy": ""},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("findings", "code"),
+    [
+        ([], 0),
+        ([passed("a", ""), skipped("b", "")], 0),
+        ([passed("a", ""), failed("b", "")], 5),
+        ([failed("a", ""), failed("b", "", "", 2)], 2),
+    ],
+)
+def test_settings_come_before_what_depends_on_them(findings: list[Finding], code: int) -> None:
+    assert exit_code(findings) == code
+
+
+@pytest.mark.parametrize(
+    ("error", "finding"),
+    [
+        (ClusterError("away"), failed("b", "away", exit_code=5)),
+        (SettingsError(["x", "y"]), failed("b", "x\ny", exit_code=2)),
+        (ValueError("odd"), failed("b", "unexpected: ValueError: odd", exit_code=5)),
+    ],
+)
+def test_what_goes_wrong_in_a_check_is_a_finding_beside_the_others(
+    error: Exception, finding: Finding
+) -> None:
+    def check() -> Iterator[Finding]:
+        yield passed("a", "fine")
+        raise error
+
+    assert guarded("b", check) == [passed("a", "fine"), finding]

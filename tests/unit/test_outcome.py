@@ -1,0 +1,140 @@
+"""What becomes of an engine run, told from the lines that the engine writes."""
+
+import json
+
+import pytest
+
+from pic.outcome import Failure, FailureClass, Outcome, counted
+from tests.unit.deployed import URN, urn
+
+A, B, C = "a.example.com", "b.example.com", "c.example.com"
+
+
+def line(name: str, **event: object) -> str:
+    body = {"sequence": 1, "timestamp": 1700000000, name: event}
+    return json.dumps(body, separators=(",", ":"))
+
+
+def begun(operation: str, name: str) -> str:
+    return line("resourcePreEvent", metadata={"op": operation, "urn": name, "new": {"id": "x"}})
+
+
+def failed(host: str) -> str:
+    return line("resOpFailedEvent", metadata={"op": "create", "urn": urn(host)}, status=2)
+
+
+def said(severity: str, message: str, name: str = "") -> str:
+    about = {"urn": name} if name else {}
+    return line("diagnosticEvent", **about, message=message, severity=severity, color="never")
+
+
+def fed(*lines: str) -> Outcome:
+    outcome = Outcome()
+    for each in lines:
+        outcome.feed(each)
+    return outcome
+
+
+def test_steps_are_kept_by_operation_as_they_begin() -> None:
+    outcome = fed(
+        begun("create", urn(B)),
+        begun("create", urn(A)),
+        begun("create-replacement", urn(C)),
+        begun("same", f"{URN}pulumi:pulumi:Stack::pic-prod"),
+        line("resOutputsEvent", metadata={"op": "create", "urn": urn(A)}),
+    )
+
+    assert outcome == Outcome(
+        {
+            "create": [urn(B), urn(A)],
+            "create-replacement": [urn(C)],
+            "same": [f"{URN}pulumi:pulumi:Stack::pic-prod"],
+        },
+        done=1,
+    )
+    assert outcome.hosts("create", "create-replacement", "delete") == (A, B, C)
+    assert outcome.hosts("same") == ()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "Updating (prod)",
+        '{"version": 3, "deployment": {}}',
+        line("preludeEvent", config={}),
+        line("resourcePreEvent", metadata={"urn": urn(A), "op": "create"}),
+        said("info", "all is well")[:-9],
+        line("diagnosticEvent")[:-3] + "7}",
+        '{"sequence":1,"timestamp":2,"summaryEvent":{"resourceChanges":[7]}}',
+    ],
+)
+def test_what_is_no_event_that_matters_is_passed_over(words: str) -> None:
+    assert fed(words) == Outcome()
+
+
+def test_the_summary_counts_operations() -> None:
+    assert fed(line("summaryEvent", resourceChanges={"create": 2, "same": 1})).summary == {
+        "create": 2,
+        "same": 1,
+    }
+    assert fed(line("summaryEvent", durationSeconds=1)).summary == {}
+
+
+def test_a_failed_resource_has_the_words_of_the_engine_without_their_colours() -> None:
+    outcome = fed(
+        begun("create", urn(A)),
+        begun("create", urn(B)),
+        begun("update", urn(C)),
+        begun("refresh", urn(C)),
+        failed(B),
+        failed(A),
+        said("error", "<{%reset%}>it is wrong<{%reset%}>\n", urn(B)),
+        said("error", "in two ways", urn(B)),
+        said("error", "elsewhere", urn(C)),
+        said("error", "update failed"),
+        said("warning", "<{%fg 3%}>take care"),
+        said("info#err", "noise"),
+    )
+
+    assert outcome.failures == (
+        Failure(A, "the engine does not say why"),
+        Failure(B, "it is wrong\nin two ways"),
+    )
+    assert list(outcome.unplaced()) == ["elsewhere", "update failed"]
+    assert outcome.warnings == ["take care"]
+    assert outcome.changed == {"update": 1}
+
+
+def test_a_run_without_failures_has_none() -> None:
+    assert (fed().failures, list(fed().unplaced()), fed().changed) == ((), [], {})
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "after"),
+    [
+        ("the server has received TooManyRequests", FailureClass.RATE_LIMITED, 60),
+        ("HTTP 429", FailureClass.RATE_LIMITED, 60),
+        ("client rate limiter Wait returned an error", FailureClass.RATE_LIMITED, 60),
+        ('PangolinResource "x" is invalid: spec.name: Required value', FailureClass.INVALID, None),
+        ('admission webhook "w" denied the request: no', FailureClass.INVALID, None),
+        ('"x" is forbidden: denied request: no bad hosts', FailureClass.INVALID, None),
+        ('pangolinresources is forbidden: User "x" cannot create', FailureClass.AUTH, None),
+        ("Unauthorized", FailureClass.AUTH, None),
+        ("dial tcp 10.0.0.1:6443: connection refused", FailureClass.TEMPORARY, None),
+        ("port 4290 is taken", FailureClass.TEMPORARY, None),
+    ],
+)
+def test_a_message_tells_whether_trying_again_makes_sense(
+    message: str, kind: FailureClass, after: int | None
+) -> None:
+    failure = Failure(A, message)
+
+    assert (failure.kind, failure.retry_after, failure.target) == (kind, after, "pangolin")
+
+
+def test_operations_are_counted_in_words() -> None:
+    assert counted({}) == ""
+    assert counted({"update": 2, "create": 3, "delete": 1, "import": 4, "replace": 5}) == (
+        "4 adopted, 3 created, 1 deleted, 5 replace, 2 updated"
+    )
