@@ -22,7 +22,7 @@ from semver import VersionInfo
 from pic.errors import EngineError
 
 KEEPER = str(Path(__file__).with_name("keeper.py"))
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # The engine ends its steps after the first signal, itself after the second.
 PATIENCE_SIGNALS = 2
 

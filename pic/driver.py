@@ -11,7 +11,7 @@ from pic.changes import Changes
 from pic.config import Settings
 from pic.engine import Engine
 from pic.errors import EngineError, PicError, RefusedError
-from pic.hooks import Hooks
+from pic.hooks import EVENTS_A_RUN, Hooks
 from pic.model import LiveResource, Plan
 from pic.objects import Raw, mapping
 from pic.outcome import Failure, Outcome
@@ -24,7 +24,7 @@ Tell = Callable[[str], None]
 
 UP_AGAIN, DESTROY_AGAIN = "pic up --acknowledge {}", "pic destroy --acknowledge {}"
 # What the engine calls a step after which an object is gone, if only for a moment.
-GONE = ("delete", "replace", "delete-replaced", "create-replacement")
+GONE = ("delete", "replace", "delete-replaced", "create-replacement", "import-replacement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class _Up:
             self.foresee(", ".join(differing))
         if lost := passes.strays(self.known.changes, state):
             self.tell(f"taking up {len(lost)} objects that an interrupted run has left")
-            first = self.declare(passes.adopting(self.known.plan, lost, state))
+            first = self.declare(passes.adopting(self.known.plan, lost, state), state)
             if first.failures:
                 return Result(self.known.changes, first)
         self.tell("deploying")
-        return Result(self.known.changes, self.declare(self.known.plan))
+        return Result(self.known.changes, self.declare(self.known.plan, state))
 
     def refresh(self, state: State) -> Outcome:
         stale = passes.stale(
@@ -114,15 +114,29 @@ class _Up:
         if extra := beyond(self.known, preview(self.engine, self.known)):
             more = replace(self.known.changes, removed=(*self.known.changes.removed, *extra))
             try:
-                guard.check(more, self.known.settings, UP_AGAIN)
+                guard.check(more, self.known.settings, _again(self.known.settings))
             except RefusedError as error:
                 raise RefusedError(
                     f"The engine would do more than the plan says, since {why}.\n{error}",
                     digest=error.digest,
                 ) from error
 
-    def declare(self, plan: Plan) -> Outcome:
-        return inline(replace(self.known, plan=plan)).run(self.engine.up)
+    def declare(self, plan: Plan, state: State) -> Outcome:
+        known = replace(self.known, plan=plan)
+        unknown = sum(each.host not in state.resources for each in plan.resources)
+        # Each hook call costs time, also that for an object which is only found again.
+        return inline(_silent(known) if unknown > EVENTS_A_RUN else known).run(self.engine.up)
+
+
+def _silent(known: Situation) -> Situation:
+    settings = replace(known.settings, events=False)
+    return replace(known, asked=replace(known.asked, settings=settings))
+
+
+def _again(settings: Settings) -> str:
+    """Return the command for a second digest: the plan alone may need one as well."""
+    first = f"{settings.acknowledge}," if settings.acknowledge else ""
+    return UP_AGAIN.replace("{}", f"{first}{{}}")
 
 
 @dataclass

@@ -44,7 +44,7 @@ def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
         *_strangers(changes),
         *_limits(changes, settings),
     ]
-    if settings.acknowledge == changes.digest:
+    if changes.digest in settings.acknowledge.split(","):
         return [refusal for refusal in found if not refusal.acknowledgeable]
     return found
 

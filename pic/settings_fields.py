@@ -82,7 +82,7 @@ _CLASS = read.matching(re.compile(r"[A-Za-z0-9*?._/-]*"))
 _CLASS_SUFFIX = read.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"))
 _TOKEN = read.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"))
 _CLUSTER_ID = read.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"), longest=64)
-_DIGEST = read.matching(re.compile(r"[0-9a-f]*"), longest=128)
+_DIGEST = read.matching(re.compile(r"([0-9a-f]+(,[0-9a-f]+)*)?"), longest=128)
 
 
 def _scheme(value: object) -> str:
@@ -195,7 +195,7 @@ FIELDS = (
     Field(
         "acknowledge",
         _DIGEST,
-        "the digest that a refusal printed: hexadecimal, lower case, in quotes",
+        "the digest that a refusal printed: hexadecimal, in quotes; several by commas",
         "Lets exactly the refused changes through.",
         ("PIC_ACKNOWLEDGE",),
     ),

@@ -1,6 +1,7 @@
 """What the verbs share: common flags, progress, and how output is written."""
 
 import argparse
+import contextlib
 import math
 import sys
 from collections.abc import Sequence
@@ -49,8 +50,10 @@ def add_manifests(verb: argparse.ArgumentParser) -> None:
 
 def progress(options: argparse.Namespace, what: str) -> None:
     """Say on a terminal what is being done."""
-    if not options.quiet and sys.stderr.isatty():
-        print(f"pic: {what} …", file=sys.stderr)
+    # A terminal that is gone must not stop what reads the engine's events.
+    with contextlib.suppress(OSError, ValueError):
+        if not options.quiet and sys.stderr.isatty():
+            print(f"pic: {what} …", file=sys.stderr)
 
 
 def say(options: argparse.Namespace, line: str) -> None:

@@ -71,6 +71,7 @@ def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
     stack, run = asked(options, environment)
     progress = Progress(options)
     engine = driver.engine_for(run, stack, environment, progress.step)
+    engine.ask_ahead()
     common.progress(options, "reading the cluster")
     return Work(engine, situation.survey(run, environment))
 
@@ -118,13 +119,23 @@ def _failed(failures: tuple[Failure, ...]) -> str:
     return "\n".join([f"{len(failures)} resources failed; the others are done:", *lines])
 
 
+def check_report(path: str | None) -> None:
+    """Make the file of the report, before anything is done.
+
+    Raises:
+        SettingsError: It cannot be written.
+    """
+    try:
+        if path:
+            Path(path).write_text("")
+    except OSError as failed:
+        raise SettingsError([f"--report {path} cannot be written: {failed}"]) from failed
+
+
 def write_report(path: str | None, result: "Result | None", error: PicError | None) -> None:
     """Write what happened as JSON, for what decides whether and when to try again (DESIGN 9.15).
 
     Where neither is known there is nothing to say.
-
-    Raises:
-        SettingsError: The file cannot be written.
     """
     if not path or (result is None and error is None):
         return
@@ -145,10 +156,7 @@ def write_report(path: str | None, result: "Result | None", error: PicError | No
         ],
         "error": str(error) if error else None,
     }
-    try:
-        Path(path).write_text(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
-    except OSError as failed:
-        raise SettingsError([f"--report {path} cannot be written: {failed}"]) from failed
+    Path(path).write_text(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
 
 def _exit_code(failures: tuple[Failure, ...], error: PicError | None) -> int:

@@ -40,6 +40,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Deploy."""
     result: Result | None = None
     failed: PicError | None = None
+    deploying.check_report(options.report)
     try:
         asked = deploying.work(options, environment)
         result = _up(asked, options)

@@ -102,6 +102,7 @@ def kubeconfig(server: str, *contexts: str) -> dict[str, Any]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits for the acknowledgement of its head
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)

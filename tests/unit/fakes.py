@@ -48,6 +48,9 @@ class Fake(Engine):
         yield
         self.log.append("done")
 
+    def ask_ahead(self) -> None:
+        """Ask when the answer is needed."""
+
     def outputs(self) -> Raw | None:
         self.log.append("outputs")
         return self.found

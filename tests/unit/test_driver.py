@@ -12,12 +12,13 @@ from pic.config import Settings
 from pic.driver import Result
 from pic.engine import Engine
 from pic.errors import EngineError, RefusedError
-from pic.hooks import Hooks
+from pic.hooks import EVENTS_A_RUN, Hooks
 from pic.model import LiveResource
 from pic.outcome import Failure, Outcome
 from pic.situation import Situation
 from pic.sources import Run
 from pic.state import State
+from tests.program import engine as mocks
 from tests.unit.deployed import (
     CLUSTER,
     OURS,
@@ -154,6 +155,48 @@ def test_what_cannot_be_read_anew_ends_the_run(tmp_path: Path) -> None:
 
     assert (result, result.failures) == (Result(known.changes, WRONG), FAILED)
     assert engine.log[3:] == [("refresh", urn(A)), "done"]
+
+
+class Binding(Fake):
+    """An engine that keeps the hooks of the resources."""
+
+    def up(self, body: Callable[[], None]) -> Outcome:
+        self.log.extend(sorted(mocks.run(body).resources[1]["hooks"]))
+        return DONE
+
+
+@pytest.mark.parametrize(
+    ("count", "hooks"),
+    [
+        (EVENTS_A_RUN, ["afterCreate", "afterDelete", "afterUpdate", "beforeDelete"]),
+        (EVENTS_A_RUN + 1, ["beforeDelete"]),
+    ],
+)
+def test_what_is_only_found_again_in_bulk_is_not_told_of(
+    tmp_path: Path, count: int, hooks: list[str]
+) -> None:
+    known = same(*(f"h{at}.example.com" for at in range(count)))
+    engine = Binding(tmp_path, None)
+
+    driver.up(engine, known, silent)
+
+    assert engine.log == ["alone", "outputs", "create", *hooks, "done"]
+
+
+def test_a_second_digest_is_acknowledged_beside_the_first(tmp_path: Path) -> None:
+    going = (live(wanted(A)), live(wanted(B)), live(wanted(C)))
+    first = situation(going, (wanted(A), wanted(B)), STRICT).changes.digest
+    known = situation(going, (wanted(A), wanted(B)), replace(STRICT, acknowledge=first))
+    stale = {**outputs(known), "deployed": {"pic": "0.0.1"}}
+    engine = Fake(tmp_path, stale, state(wanted(A)), replacing(A))
+
+    error = refusal(lambda: driver.up(engine, known, silent))
+
+    assert str(error).endswith(f": pic up --acknowledge {first},{error.digest}")
+    both = replace(STRICT, acknowledge=f"{first},{error.digest}")
+    again = Fake(tmp_path, stale, state(wanted(A)), replacing(A))
+    result = driver.up(again, situation(going, (wanted(A), wanted(B)), both), silent)
+    assert result.outcome == DONE
 
 
 def test_a_refusal_comes_before_the_engine(tmp_path: Path) -> None:

@@ -110,6 +110,15 @@ def test_the_outputs_of_a_stack_are_asked_for_in_the_projects_folder() -> None:
     assert engine(cli).outputs() == {}
 
 
+def test_outputs_can_be_asked_for_ahead_once() -> None:
+    cli = Cli(Says('{"digest": "abc"}\n'), Says('{"digest": "def"}\n'))
+    made = engine(cli)
+
+    made.ask_ahead()
+
+    assert (made.outputs(), made.outputs()) == ({"digest": "abc"}, {"digest": "def"})
+
+
 def test_a_stack_that_is_not_there_has_no_outputs_and_no_memory() -> None:
     cli = Cli(Says(err=NO_STACK, code=6), Says(err=NO_STACK, code=6))
 
@@ -193,6 +202,8 @@ def test_a_run_saves_its_state_once_and_tells_of_each_event() -> None:
             "PULUMI_OPTION_JSON": "true",
             "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
             "PULUMI_EXPERIMENTAL": "",
+            "GOGC": "800",
+            "GOMEMLIMIT": "1GiB",
             "KUBECONFIG": "/config",
         },
     )
