@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 ARGS ?=
 MOTO := .toolchain/moto
 
-.PHONY: help setup lock toolchain servers cluster kubectl fmt lint test test-fast cases fuzz bench bench-plan docs demo ci clean
+.PHONY: help setup lock toolchain servers cluster kubectl fmt lint test test-fast cases kills fuzz bench bench-plan docs demo ci clean
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ test-fast: setup ## Unit, scenario and program tests only: no cluster, no engine
 cases: setup ## Runs the cases of ../shared/cases, where that folder is
 	@if test -d ../shared/cases; then $(PY) ../shared/cases/run_cases.py ../shared/cases --project . --python $(PY); \
 	  else echo "cases: there is no ../shared/cases, so there is nothing to run"; fi
+
+kills: setup toolchain ## Kills 20 deployments of 300 hosts at any moment, and 20 through a proxy: each heals in one run
+	@PIC_KILLS=20 $(PY) -m pytest -q tests/engine/test_killed.py
 
 fuzz: setup ## Plans 20,000 mutated manifests: never a traceback; make fuzz ARGS="--seed 7"
 	@$(PY) -m dev.fuzz $(ARGS)
