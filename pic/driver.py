@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pulumi
 
-from pic import changes, guard, history, passes, program
+from pic import changes, declared, guard, history, passes, program
 from pic.changes import Changes
 from pic.config import Settings
 from pic.engine import Engine
@@ -70,8 +70,8 @@ def unchanged(known: Situation, outputs: Raw) -> bool:
     """Say whether everything is as it was declared last, by the same means."""
     return (
         not known.changes
-        and outputs.get("digest") == program.digest(known.plan, known.settings)
-        and outputs.get("deployed") == program.deployed(known)
+        and outputs.get("digest") == declared.digest(known.plan, known.settings)
+        and outputs.get("deployed") == declared.means(known)
     )
 
 
@@ -85,7 +85,7 @@ class _Up:
         read = self.refresh(state)
         if read.failures:
             return Result(self.known.changes, read)
-        differing = list(passes.scope_changes(_deployed(outputs), program.deployed(self.known)))
+        differing = list(passes.scope_changes(_deployed(outputs), declared.means(self.known)))
         if differing:
             self.tell(f"asking the engine first, since {', '.join(differing)}")
             self.foresee(", ".join(differing))

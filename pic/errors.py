@@ -6,6 +6,7 @@ PicError
 ├── RefusedError      3  a guard said no; nothing was changed
 ├── LockedError       4  a live run holds the stack
 ├── ClusterError      5  cluster unreachable or incomplete
+├── PiholeError       5  Pi-hole unreachable, or it refuses
 ├── EngineError       5  engine or state backend unreachable, or not as needed
 ├── FailedError       6  some resources failed; the others are done
 └── InterruptedRunError 1  a signal ended the run; what was done is saved
@@ -59,6 +60,24 @@ class ClusterError(PicError):
     """The cluster could not be read, or not wholly; names scope and remedy."""
 
     exit_code = 5
+
+
+class PiholeError(PicError):
+    """Pi-hole cannot be reached, or refuses; names the remedy.
+
+    Attributes:
+        kind: `invalid`, `auth`, `temporary` or `rateLimited` (DESIGN 9.15).
+        retry_after: After how many seconds to try again, where that is known.
+    """
+
+    exit_code = 5
+
+    def __init__(
+        self, message: str, *, kind: str = "temporary", retry_after: int | None = None
+    ) -> None:
+        self.kind = kind
+        self.retry_after = retry_after
+        super().__init__(message)
 
 
 class LockedError(PicError):

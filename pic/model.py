@@ -231,6 +231,39 @@ class LiveResource:
         return self.namespace, self.name
 
 
+class Family(StrEnum):
+    """The type of a DNS record that holds an address."""
+
+    A = "A"
+    AAAA = "AAAA"
+
+    @classmethod
+    def of(cls, ip: str) -> "Family":
+        """Return that of an address as it is written."""
+        return cls.AAAA if ":" in ip else cls.A
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRecord:
+    """A name and an address that Pi-hole has, ours or not.
+
+    Attributes:
+        ours: It bears the marker of this cluster or, where there is no room for one, an Ingress is
+            annotated with it.
+        alone: Its line holds no other name, so it can be changed without touching another's.
+    """
+
+    host: str
+    ip: str
+    ours: bool = False
+    alone: bool = True
+
+    @property
+    def key(self) -> tuple[str, Family]:
+        """Host and family: there is one record of ours for each."""
+        return self.host, Family.of(self.ip)
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """What the installed CRD of PangolinResource can hold.
@@ -253,6 +286,9 @@ class Snapshot:
     """Everything read for one run: whole, or there is none.
 
     A kind that is None was not looked at, so nothing is checked against it.
+
+    Attributes:
+        records: What Pi-hole has; None where it was not asked, or did not answer.
     """
 
     cluster_id: str = ""
@@ -264,6 +300,7 @@ class Snapshot:
     organizations: tuple[Organization, ...] | None = None
     live: tuple[LiveResource, ...] = ()
     schema: Schema = Schema()
+    records: tuple[LiveRecord, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,11 +332,21 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One DNS record that should exist in Pi-hole."""
+    """One DNS record that should exist in Pi-hole.
+
+    Attributes:
+        held: Its sources cannot be understood now, so it is the live form again.
+    """
 
     host: str
     ip: str
     owners: tuple[Owner, ...]
+    held: bool = False
+
+    @property
+    def key(self) -> tuple[str, Family]:
+        """Host and family."""
+        return self.host, Family.of(self.ip)
 
 
 @dataclass(frozen=True, slots=True)

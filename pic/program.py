@@ -1,22 +1,17 @@
 """The Pulumi program: reads, plans, guards, and then declares. One function, however it is run."""
 
 import gc
-import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 
 import pulumi
 from pulumi.runtime.config import CONFIG
 
-from pic import changes, cluster, guard, report, situation, sources, wire
+from pic import changes, cluster, declared, guard, report, situation, sources
 from pic.cluster import Transport
 from pic.config import Settings
 from pic.errors import PicError, RefusedError
 from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
-from pic.model import Plan
 from pic.notices import Level, Notice
 from pic.situation import Situation
 from pic.sources import Run
@@ -25,7 +20,6 @@ from pic.targets import pangolin
 
 RELEASE = "PIC_RELEASE"
 SHOWN_NOTICES = 50
-DISTRIBUTION = "pangolin-ingress-controller"
 
 
 def run(environment: Mapping[str, str] = os.environ) -> None:
@@ -80,21 +74,8 @@ def declare(known: Situation, hooks: Hooks) -> None:
     binding = hooks.binding(events=_tells(known.changes, settings))
     pangolin.declare(planned.resources, provider, binding, settings)
     pulumi.export("resources", len(planned.resources))
-    pulumi.export("digest", digest(planned, settings))
-    pulumi.export("deployed", deployed(known))
-
-
-def deployed(known: Situation) -> dict[str, object]:
-    """Return what decides how an engine sees the same plan; exported, for the next run."""
-    settings = known.settings
-    return {
-        "pic": installed_version(),
-        "plugin": version("pulumi-kubernetes"),
-        "cluster": known.snapshot.cluster_id,
-        "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
-        "targets": ", ".join(sorted(settings.targets)),
-        "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
-    }
+    pulumi.export("digest", declared.digest(planned, settings))
+    pulumi.export("deployed", declared.means(known))
 
 
 def _tells(found: changes.Changes, settings: Settings) -> bool:
@@ -103,25 +84,6 @@ def _tells(found: changes.Changes, settings: Settings) -> bool:
     if settings.events and count > EVENTS_A_RUN:
         pulumi.log.info(f"{count} hosts change at once: their Ingresses get no Events")
     return settings.events and count <= EVENTS_A_RUN
-
-
-def digest(planned: Plan, settings: Settings) -> str:
-    """Return what names everything that is declared, and the version that declares it."""
-    # Being held changes nothing of what is declared.
-    declared = [
-        [wire.resource(replace(each, held=False)), [owner.uid for owner in each.owners]]
-        for each in planned.resources
-    ]
-    text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def installed_version(distribution: str = DISTRIBUTION) -> str:
-    """Return the version of pic, which a checkout with only the requirements does not have."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "uninstalled"
 
 
 def _asked(environment: Mapping[str, str]) -> Run:

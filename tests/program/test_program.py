@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pic import program
+from pic import declared, program
 from pic.cluster import IDENTITY
 from pic.config import Settings
 from pic.model import Owner, Plan, Resource, Spec
@@ -134,7 +134,7 @@ def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_
         "resources": 2.0,
         "digest": outputs["digest"],
         "deployed": {
-            "pic": program.installed_version(),
+            "pic": declared.installed_version(),
             "plugin": version("pulumi-kubernetes"),
             "cluster": CLUSTER,
             "namespaces": "all",
@@ -310,14 +310,14 @@ def planned(uid: str = "uid") -> Plan:
 
 def test_the_digest_names_what_is_declared() -> None:
     found = {
-        program.digest(planned(), Settings()),
-        program.digest(planned("other"), Settings()),
-        program.digest(planned(), Settings(owner_references=False)),
-        program.digest(Plan(), Settings()),
+        declared.digest(planned(), Settings()),
+        declared.digest(planned("other"), Settings()),
+        declared.digest(planned(), Settings(owner_references=False)),
+        declared.digest(Plan(), Settings()),
     }
 
     assert len(found) == 4
-    assert program.digest(planned(), Settings()) == program.digest(
+    assert declared.digest(planned(), Settings()) == declared.digest(
         planned(), Settings(events=False)
     )
 
@@ -326,9 +326,9 @@ def test_being_held_alone_does_not_change_the_digest() -> None:
     [resource] = planned().resources
     held = Plan((replace(resource, held=True),))
 
-    assert program.digest(held, Settings()) == program.digest(planned(), Settings())
+    assert declared.digest(held, Settings()) == declared.digest(planned(), Settings())
 
 
 def test_a_checkout_that_is_not_installed_has_no_version() -> None:
-    assert program.installed_version() != "uninstalled"
-    assert program.installed_version("no-such-distribution") == "uninstalled"
+    assert declared.installed_version() != "uninstalled"
+    assert declared.installed_version("no-such-distribution") == "uninstalled"

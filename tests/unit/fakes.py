@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pic import cli, driver, program
+from pic import cli, declared, driver
 from pic.config import Settings
 from pic.engine import Engine
 from pic.errors import EngineError
@@ -96,8 +96,8 @@ def same(*hosts: str, settings: Settings | None = None) -> Situation:
 def outputs(known: Situation, **deployed: str) -> dict[str, Any]:
     """What a deployment of this exports."""
     return {
-        "digest": program.digest(known.plan, known.settings),
-        "deployed": {**program.deployed(known), **deployed},
+        "digest": declared.digest(known.plan, known.settings),
+        "deployed": {**declared.means(known), **deployed},
     }
 
 

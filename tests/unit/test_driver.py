@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pic import driver, program
+from pic import declared, driver
 from pic.cluster import IDENTITY
 from pic.config import Settings
 from pic.driver import Result
@@ -74,7 +74,7 @@ def test_the_scope_of_a_deployment_does_not_depend_on_the_order_it_is_set_in() -
     one = Settings(namespaces=("b", "a"), ingress_classes=("y", "x"))
     two = Settings(namespaces=("a", "b"), ingress_classes=("x", "y"))
 
-    found = [program.deployed(same(A, settings=each)) for each in (one, two)]
+    found = [declared.means(same(A, settings=each)) for each in (one, two)]
 
     assert found[0] == found[1]
     assert (found[0]["namespaces"], found[0]["ingressClasses"]) == ("a, b", "x, y")
@@ -217,7 +217,7 @@ def replacing(host: str) -> Outcome:
 def test_an_engine_that_would_do_more_than_the_plan_is_refused(tmp_path: Path) -> None:
     known = same(A, B, settings=STRICT)
     engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A)), replacing(A))
-    now = program.deployed(known)["plugin"]
+    now = declared.means(known)["plugin"]
     told: list[str] = []
 
     error = refusal(lambda: driver.up(engine, known, told.append))

@@ -1,0 +1,45 @@
+"""What names a deployment: everything that is declared, and by what means. No Pulumi."""
+
+import hashlib
+import json
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+
+from pic import wire
+from pic.config import Settings
+from pic.model import Plan
+from pic.situation import Situation
+
+DISTRIBUTION = "pangolin-ingress-controller"
+
+
+def means(known: Situation) -> dict[str, object]:
+    """Return what decides how an engine sees the same plan; exported, for the next run."""
+    settings = known.settings
+    return {
+        "pic": installed_version(),
+        "plugin": version("pulumi-kubernetes"),
+        "cluster": known.snapshot.cluster_id,
+        "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
+        "targets": ", ".join(sorted(settings.targets)),
+        "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
+    }
+
+
+def digest(planned: Plan, settings: Settings) -> str:
+    """Return what names everything that is declared, and the version that declares it."""
+    # Being held changes nothing of what is declared.
+    declared = [
+        [wire.resource(replace(each, held=False)), [owner.uid for owner in each.owners]]
+        for each in planned.resources
+    ]
+    text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def installed_version(distribution: str = DISTRIBUTION) -> str:
+    """Return the version of pic, which a checkout with only the requirements does not have."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "uninstalled"

@@ -1,0 +1,1 @@
+"""Pi-hole: its records, its two interfaces, and a Pulumi provider for them."""
