@@ -5,6 +5,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 ARGS ?=
 MOTO := .toolchain/moto
+# Most tests of the engine wait for processes; more than three workers keep two processors no busier.
+WORKERS ?= 3
 
 .PHONY: help setup lock toolchain servers cluster kubectl fmt lint test test-fast cases kills fuzz bench bench-plan docs demo ci clean
 
@@ -57,7 +59,7 @@ lint: setup ## ruff, formatting, mypy, import contracts, and the count of uncove
 	@$(PY) -m dev.marks
 
 test: toolchain servers ## Every test: unit, scenarios, program, cluster, engine; with coverage of pic/
-	@$(PY) -m pytest -q --cov --cov-report=term
+	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
 test-fast: setup ## Unit, scenario and program tests only: no cluster, no engine
 	@$(PY) -m pytest -q tests/unit tests/scenarios tests/program
