@@ -8,7 +8,7 @@ MOTO := .toolchain/moto
 # Most tests of the engine wait for processes; more than three workers keep two processors no busier.
 WORKERS ?= 3
 
-.PHONY: help setup lock toolchain servers cluster kubectl fmt lint test test-fast cases kills fuzz bench bench-plan docs demo ci clean
+.PHONY: help setup lock toolchain servers cluster pihole kubectl fmt lint test test-fast cases kills chaos fuzz bench bench-plan bench-pihole docs demo demo-pihole ci clean
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +33,8 @@ lock: setup ## Compiles the requirements files from pyproject.toml and dev/moto.
 toolchain: setup ## Finds or builds the Pulumi engine, its Kubernetes plugin and the control plane
 	@$(PY) -m dev.toolchain
 
-servers: $(MOTO)/.ready ## Installs the server that stands in for S3 in the tests of the state backends
+servers: $(MOTO)/.ready ## Installs what stands in for S3 in the tests of the state backends, and unpacks dnsmasq
+	@$(PY) -m dev.pihole fetch
 
 $(MOTO)/.ready: dev/moto.txt | $(VENV)/.ready
 	@echo "servers: installing moto into $(MOTO)"
@@ -43,6 +44,10 @@ $(MOTO)/.ready: dev/moto.txt | $(VENV)/.ready
 
 cluster: toolchain ## Runs a control plane in the foreground and prints its KUBECONFIG
 	@$(PY) -m dev.controlplane
+
+pihole: setup ## Runs a Pi-hole in the foreground and prints its URL, password and DNS port; ARGS="--tls"
+	@$(PY) -m dev.pihole fetch
+	@$(PY) -m dev.pihole $(ARGS)
 
 kubectl: setup ## Runs kubectl: make kubectl ARGS="get ingress -A"
 	@$(PY) -m dev.controlplane kubectl -- $(ARGS)
@@ -71,6 +76,9 @@ cases: setup ## Runs the cases of ../shared/cases, where that folder is
 kills: setup toolchain ## Kills 20 deployments of 300 hosts at any moment, and 20 through a proxy: each heals in one run
 	@PIC_KILLS=20 $(PY) -m pytest -q tests/engine/test_killed.py
 
+chaos: setup toolchain ## Lets everything fail for two minutes, and judges: CHAOS_SECONDS=120 CHAOS_SEED=7
+	@$(PY) -m dev.chaos
+
 fuzz: setup ## Plans 20,000 mutated manifests: never a traceback; make fuzz ARGS="--seed 7"
 	@$(PY) -m dev.fuzz $(ARGS)
 
@@ -80,11 +88,22 @@ bench: toolchain ## Times pic beside kubectl and a naive program, half an hour; 
 bench-plan: setup ## Times the planning of 1,000 to 10,000 Ingresses from memory
 	@$(PY) -m bench.plan
 
+bench-pihole: toolchain ## Times 100 and 1,000 records in a Pi-hole, and looks for gaps, ten minutes; BENCH_HOSTS=100
+	@$(PY) -m dev.pihole fetch
+	@$(PY) -m bench.pihole
+
+bench-watch: toolchain ## Times the watcher from an Ingress to its object, and what it takes idle; BENCH_HOSTS=1000 BENCH_ROUNDS=30
+	@$(PY) -m bench.watch
+
 docs: setup ## Writes the pages of docs/ that are made from code
 	@$(PY) -m dev.docs
 
 demo: toolchain ## Shows everything on a cluster of its own, in about a minute
 	@$(PY) -m dev.demo
+
+demo-pihole: toolchain ## Shows the Pi-hole target: records, conflicts, refusals, outages; under a minute
+	@$(PY) -m dev.pihole fetch
+	@$(PY) -m dev.demo_pihole
 
 ci: setup ## What .ci/run runs
 	@$(MAKE) --no-print-directory lint

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -21,6 +22,7 @@ from dev import toolchain
 from dev.controlplane import ControlPlaneError
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT
+from pic.objects import mapping
 
 OUT = ROOT / "bench" / "out"
 TROUBLE = (AssertionError, BenchError, ControlPlaneError, toolchain.ToolchainError)
@@ -76,6 +78,13 @@ def write(name: str, content: object) -> Path:
     return path.relative_to(ROOT)
 
 
+def watcher(hosts: int) -> Mapping[str, object]:
+    """Return the memory of the watcher, where `make bench-watch` has measured so many hosts."""
+    file = OUT / "watch.json"
+    known = mapping(json.loads(file.read_text()), "it") if file.exists() else {}
+    return mapping(known.get("rss_mb"), "rss_mb") if known.get("hosts") == hosts else {}
+
+
 def run(asked: Options) -> None:
     """Measure, print tables, and write the results."""
     tools = toolchain.resolve(echo=lambda line: print(line, file=sys.stderr))
@@ -83,6 +92,7 @@ def run(asked: Options) -> None:
     samples, watched = bench.main()
     growth = [bench.growing(hosts) for hosts in asked.growth]
     found = figures.results(samples, growth, watched)
+    found["rss_mb"] = {**mapping(found["rss_mb"], "rss_mb"), **watcher(asked.hosts)}
     for table in (tables.figures, tables.growth, tables.memory, tables.goals):
         if text := table(found):
             print("", text, sep="\n")

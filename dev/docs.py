@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pic import annotations
-from pic.config import Settings, settings_table
+from pic.config import Settings, TargetName, settings_table
 from pic.notices import ADVICE, NORMAL, Level, Reason
-from pic.permissions import needed
+from pic.permissions import Permission, reading, watching, writing
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -45,8 +45,8 @@ def _settings() -> str:
         "In `stacks/Pulumi.<stack>.yaml`, or for one run of `pic` with `--config KEY=VALUE`"
         " without the prefix. A variable of the environment counts where the stack is silent; where"
         " both speak and differ, the stack wins and a notice says so. No setting is a secret."
-        " `logLevel`, `resyncPeriod` and, but for `piholeTargetIp`, those of Pi-hole have no effect"
-        " yet; `lockTimeout` is for `pic doctor` only.",
+        " `resyncPeriod` and `piholeAnnotate` have no effect yet; `lockTimeout` is for"
+        " `pic doctor` only.",
         _table(("setting", "allowed", "default", "environment", "what it does"), rows),
     )
 
@@ -73,19 +73,42 @@ def _notices() -> str:
 
 def _permissions() -> str:
     rows = [
-        (each.group or "core", each.resource, each.verb, each.name or "all", each.why)
-        for each in needed(Settings())
+        (role, each.group or "core", each.resource, each.verb, _where(each), each.why)
+        for role, found in _roles().items()
+        for each in found
     ]
     return _page(
         "Permissions",
-        "What a run of `pulumi up` needs with the default settings. With `pic:namespaces` the"
-        " reads of Ingresses and Services are in those namespaces only, and with"
-        " `pic:tunnelNamespace` those of tunnels and organisations. `pic:resourceSchema` other"
-        " than `auto` does without the CRD; `pic:clusterId` stands in where namespace kube-system"
-        " may not be read. Our own objects are always listed in all namespaces. `pic init` asks"
-        " the cluster for each of these.",
-        _table(("API group", "resource", "verb", "name", "what for"), rows),
+        "What the verbs of pic need, with `pic:targets: [pangolin, pihole]` and else the default"
+        " settings. *preview* is for every verb that looks: `plan`, `diff`, `preview`, `drift`,"
+        " `status`, `snapshot`. *up* is on top of that, for `up` and `destroy`, and *watch* on top"
+        " of both. With `pic:namespaces`, what has to do with Ingresses is needed in those"
+        " namespaces only, and with `pic:tunnelNamespace` what has to do with tunnels and"
+        " organisations; our own objects are always listed in all namespaces."
+        " `pic:resourceSchema` other than `auto` does without the CRD. `pic:clusterId` stands in"
+        " where namespace kube-system may not be read, but then nothing tells a wrong cluster from"
+        " the right one. `pic:events: false` does without Events, `pic:piholeAnnotate: false`"
+        ' without changing Ingresses, and `""` in `pic:ingressClasses` needs to list (and watch)'
+        " `ingressclasses`. `pic init` and `pic doctor` ask the cluster for each; the roles in"
+        " [deploy/roles](../deploy/roles) grant exactly these, but for Pi-hole's, which is a"
+        " component of its own: [deploying](deploying.md).",
+        _table(("for", "API group", "resource", "verb", "where", "what for"), rows),
     )
+
+
+def _roles() -> dict[str, Iterable[Permission]]:
+    everything = Settings(targets=tuple(TargetName))
+    return {
+        "preview": reading(everything),
+        "up": writing(everything),
+        "watch": watching(everything, "its own"),
+    }
+
+
+def _where(permission: Permission) -> str:
+    if permission.namespace:
+        return f"namespace: {permission.namespace}"
+    return permission.name or "everywhere"
 
 
 def _page(title: str, introduction: str, table: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from dev.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ("Pulumi.yaml", "__main__.py", "pic", "requirements.txt", ".venv")
+SHARED = ("Pulumi.yaml", "__main__.py", "pic", "plugins", "requirements.txt", ".venv")
 PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - protects nothing
 KEEPER = ROOT / "pic" / "keeper.py"
 SECONDS, END_SECONDS = 300, 10

@@ -56,6 +56,7 @@ class Remark:
 
     reason: Reason
     message: str
+    annotation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,7 @@ class _Reader:
             Remark(
                 Reason.INVALID_ANNOTATION,
                 f"{PREFIX}{name} is {shown}, allowed is {allowed}: {effect}",
+                f"{PREFIX}{name}",
             )
         )
 

@@ -1,12 +1,12 @@
 """Raw objects, live or from files, become one snapshot. No I/O."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pic import live, names, objects
 from pic.live import SCHEMA_TARGETS
-from pic.model import Schema, Snapshot, Unreadable
+from pic.model import LiveRecord, Schema, Snapshot, Unanswered, Unreadable
 from pic.objects import MalformedError, Raw, mapping, text
 
 T = TypeVar("T")
@@ -32,11 +32,18 @@ _IDENTITY = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finaliz
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Raw objects by kind; a kind that is absent was not looked at."""
+    """Raw objects by kind; a kind that is absent was not looked at.
+
+    Attributes:
+        records: What Pi-hole has; None where it was not asked, or did not answer.
+        unanswered: Why it did not answer; None where it did, or was not asked.
+    """
 
     objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
     cluster_id: str = ""
     schema: Schema = SCHEMA_TARGETS
+    records: tuple[LiveRecord, ...] | None = None
+    unanswered: Unanswered | None = None
 
 
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> Seen:
@@ -65,7 +72,7 @@ def overlay(seen: Seen, files: Seen) -> Seen:
             key = _key(kind, raw)
             by_name[key] = _laid(raw, by_name.get(key))
         merged[kind] = list(by_name.values())
-    return Seen(merged, seen.cluster_id, seen.schema)
+    return replace(seen, objects=merged)
 
 
 def without(seen: Seen, gone: Seen, kept: Seen) -> Seen:
@@ -79,7 +86,7 @@ def without(seen: Seen, gone: Seen, kept: Seen) -> Seen:
         stay = {_key(kind, raw) for raw in kept.objects.get(kind, ())}
         go = {_key(kind, raw) for raw in gone.objects[kind]} - stay
         left[kind] = [raw for raw in seen.objects[kind] if _key(kind, raw) not in go]
-    return Seen(left, seen.cluster_id, seen.schema)
+    return replace(seen, objects=left)
 
 
 def within(files: Seen, places: Mapping[str, Sequence[str]]) -> Seen:
@@ -95,7 +102,7 @@ def within(files: Seen, places: Mapping[str, Sequence[str]]) -> Seen:
         ]
         for kind, raws in files.objects.items()
     }
-    return Seen(found, files.cluster_id, files.schema)
+    return replace(files, objects=found)
 
 
 def _laid(new: Raw, there: Raw | None) -> Raw:
@@ -141,6 +148,8 @@ class _Assembly:
             live=self.read(RESOURCE, live.resource) or (),
             unreadable=tuple(self.unreadable),
             schema=self.seen.schema,
+            records=self.seen.records,
+            unanswered=self.seen.unanswered,
         )
 
     def read(self, kind: str, reader: Callable[[Raw], T]) -> tuple[T, ...] | None:

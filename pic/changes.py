@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pic import wire
 from pic.inventory import Inventory, Ownership, Whose
-from pic.model import LiveResource, Plan, Resource, Snapshot, Spec
+from pic.model import Family, LiveRecord, LiveResource, Plan, Record, Resource, Snapshot, Spec
 
 DIGEST_LENGTH = 12
 
@@ -47,6 +47,36 @@ class Weakening:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordUpdate:
+    """A DNS record of ours that has another address than it should have."""
+
+    record: Record
+    live: LiveRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChanges:
+    """What would change in Pi-hole, each part sorted by host, family and address.
+
+    Attributes:
+        known: How many records are live and ours; 0 where Pi-hole was not read.
+        wanted: How many the plan has.
+        compared: Pi-hole was read; if not, nothing is known to change.
+    """
+
+    known: int = 0
+    wanted: int = 0
+    created: tuple[Record, ...] = ()
+    updated: tuple[RecordUpdate, ...] = ()
+    removed: tuple[LiveRecord, ...] = ()
+    compared: bool = False
+
+    def __bool__(self) -> bool:
+        """Something would change."""
+        return bool(self.created or self.updated or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """Everything that would change, each part sorted by host.
 
@@ -55,6 +85,7 @@ class Changes:
         wanted: How many the plan has.
         blocked: Live objects that bear a wanted name and are not ours.
         predecessors: Objects of the Go controller for wanted hosts, not yet adopted.
+        records: What would change in Pi-hole; all else here is of the cluster.
     """
 
     stack: str
@@ -68,6 +99,7 @@ class Changes:
     weakened: tuple[Weakening, ...] = ()
     blocked: tuple[LiveResource, ...] = ()
     predecessors: tuple[LiveResource, ...] = ()
+    records: RecordChanges = RecordChanges()
 
     @property
     def digest(self) -> str:
@@ -75,19 +107,21 @@ class Changes:
 
         What is created or updated does not count, so an unrelated rollout voids nothing.
         """
-        named = {
+        named: wire.Json = {
             "stack": self.stack,
             "cluster": self.cluster_id,
             "removed": [[live.host, *live.key] for live in self.removed],
             "moved": [[move.live.host, *move.live.key, *move.resource.key] for move in self.moved],
             "weakened": [[each.host, each.field] for each in self.weakened],
         }
+        if self.records.removed:
+            named["records"] = [[live.host, live.ip] for live in self.records.removed]
         text = json.dumps(named, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
     def __bool__(self) -> bool:
         """Something would change."""
-        return bool(self.created or self.updated or self.removed or self.moved)
+        return bool(self.created or self.updated or self.removed or self.moved or self.records)
 
 
 def between(
@@ -120,6 +154,7 @@ class _Comparison:
     def __init__(self, snapshot: Snapshot, plan: Plan, inventory: Inventory) -> None:
         self.plan = plan
         self.inventory = inventory
+        self.live_records = snapshot.records
         self.by_key = {live.key: live for live in snapshot.live}
         self.ours = {live.key: live for live in inventory.ours}
         adopted = {each.key for each in plan.resources if each.adopts} - set(self.ours)
@@ -143,6 +178,7 @@ class _Comparison:
             weakened=tuple(self.weakened()),
             blocked=tuple(self.blocked()),
             predecessors=tuple(self.predecessors()),
+            records=record_changes(self.live_records, self.plan.records),
         )
 
     def is_earlier(self, key: tuple[str, str]) -> bool:
@@ -191,6 +227,39 @@ class _Comparison:
             for live in self.inventory.predecessors_for(resource.host):
                 if live.key not in self.known:
                     yield live
+
+
+def record_changes(live: Sequence[LiveRecord] | None, planned: Sequence[Record]) -> RecordChanges:
+    """Compare the records of ours with the planned ones.
+
+    Args:
+        live: What Pi-hole has; None where it was not read.
+        planned: What it should have.
+    """
+    if live is None:
+        return RecordChanges(wanted=len(planned))
+    ours: dict[tuple[str, Family], list[LiveRecord]] = {}
+    found = sorted({each for each in live if each.ours}, key=_record_order)
+    for each in found:
+        ours.setdefault(each.key, []).append(each)
+    wanted = {each.key for each in planned}
+    return RecordChanges(
+        known=len(found),
+        wanted=len(planned),
+        created=tuple(sorted((e for e in planned if e.key not in ours), key=_record_order)),
+        # An interrupted update leaves the old address beside the new one.
+        updated=tuple(
+            RecordUpdate(record, other[0])
+            for record in sorted(planned, key=_record_order)
+            if (other := [each for each in ours.get(record.key, ()) if each.ip != record.ip])
+        ),
+        removed=tuple(each for each in found if each.key not in wanted),
+        compared=True,
+    )
+
+
+def _record_order(record: Record | LiveRecord) -> tuple[str, Family, str]:
+    return *record.key, record.ip
 
 
 def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]:

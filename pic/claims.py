@@ -11,8 +11,8 @@ from pic.annotations import Wishes
 from pic.config import Settings
 from pic.inventory import Inventory
 from pic.model import Ingress, IngressPath, LiveResource, Organization, Rule, Unreadable
-from pic.notices import Reason
-from pic.select import Managed, Notices, is_solver_path
+from pic.notices import Notice, Reason
+from pic.select import Managed, Notices, is_solver_path, ref
 from pic.tunnels import Route, TunnelError, Tunnels
 
 
@@ -85,12 +85,7 @@ class Claims:
         found = self._paths_by_host(managed.ingress)
         wishes = managed.wishes
         if wishes.subdomain and len(found) > 1:
-            self._notices.add(
-                Reason.INVALID_ANNOTATION,
-                managed.ingress,
-                f"subdomain needs an Ingress with exactly one host, this one has {len(found)}:"
-                " its hosts stay as they are",
-            )
+            self._notices.put(_ambiguous(managed.ingress, len(found)))
         elif not wishes.renames:
             for host, paths in found.items():
                 yield from self._claim(managed, host, tuple(paths))
@@ -177,6 +172,15 @@ class Claims:
             claim.host,
         )
         return False
+
+
+def _ambiguous(ingress: Ingress, count: int) -> Notice:
+    message = (
+        f"subdomain needs an Ingress with exactly one host, this one has {count}: its hosts stay"
+        " as they are"
+    )
+    key = f"{annotations.PREFIX}subdomain"
+    return Notice(Reason.INVALID_ANNOTATION, ref(ingress), message, annotation=key)
 
 
 def _doubt(host: str, tunnel: Route | TunnelError, *, unverified: bool) -> Doubt | None:

@@ -1,26 +1,22 @@
 """The one door to the Kubernetes API: whole listings or an error, never half a cluster."""
 
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol, assert_never
+from typing import assert_never
 from urllib.parse import urlencode
-
-import urllib3
-import yaml
-from kubernetes import client, config
-from kubernetes.config import incluster_config
 
 from pic import assemble, live
 from pic.assemble import Seen
 from pic.config import ResourceSchema, Settings, TargetName
+from pic.connection import PATIENCE, ApiTransport, Patience, StatusError, Transport, connect
 from pic.errors import ClusterError
 from pic.model import Schema
 from pic.objects import MalformedError, Raw, mapping, text
 from pic.permissions import tunnel_places
+
+# What a connection is belongs to this door.
+__all__ = ["PATIENCE", "ApiTransport", "Patience", "StatusError", "Transport", "connect"]
 
 PAGE = 500
 RESTARTS = 3
@@ -42,166 +38,6 @@ INSTEAD: Mapping[str, str] = {
     "pangolintunnels": "set pic:tunnelNamespace",
     "pangolinorganizations": "set pic:tunnelNamespace",
 }
-
-
-class StatusError(Exception):
-    """The API server's own no.
-
-    Attributes:
-        status: The HTTP status.
-    """
-
-    def __init__(self, status: int, reason: str) -> None:
-        self.status = status
-        super().__init__(reason)
-
-
-class Transport(Protocol):
-    """Asks the API server."""
-
-    def get(self, path: str) -> object:
-        """Return the decoded JSON of a path.
-
-        Raises:
-            StatusError: The API server said no.
-            ClusterError: There was no answer, or not a whole one.
-        """
-
-    def request(self, method: str, path: str, body: object) -> object:
-        """Send a body to a path and return the decoded JSON of the answer, or raise as `get`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How many seconds an API server may take.
-
-    Attributes:
-        retry_after: The longest wait that it may ask for.
-        backoff: The wait before a second retry; each further one doubles it.
-    """
-
-    connect: float = 5.0
-    read: float = 60.0
-    retry_after: int = 10
-    backoff: float = 0.4
-
-
-PATIENCE = Patience()
-
-
-@dataclass(frozen=True, slots=True)
-class ApiTransport:
-    """The official client's connection, authentication and TLS, with JSON as it comes."""
-
-    api: client.ApiClient
-    server: str
-    patience: Patience
-
-    def get(self, path: str) -> object:
-        """Return the decoded JSON of a path."""
-        return self.request("GET", path, None)
-
-    def request(self, method: str, path: str, body: object) -> object:
-        """Send a body to a path and return the decoded JSON of the answer."""
-        pool: urllib3.PoolManager = self.api.rest_client.pool_manager
-        try:
-            answer = pool.request(
-                method,
-                f"{self.server}{path}",
-                body=None if body is None else json.dumps(body).encode(),
-                headers={"Accept": "application/json", **_content(method), **self._credentials()},
-                timeout=urllib3.Timeout(connect=self.patience.connect, read=self.patience.read),
-            )
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            cause = getattr(error, "reason", None) or error
-            raise ClusterError(
-                f"no answer from {self.server}: {cause}. Check the network, KUBECONFIG and"
-                " pic:context"
-            ) from error
-        return _decoded(answer.status, answer.data, f"{self.server}{path}")
-
-    def _credentials(self) -> dict[str, str]:
-        settings = self.api.configuration.auth_settings().values()
-        return {each["key"]: each["value"] for each in settings}
-
-
-def _content(method: str) -> dict[str, str]:
-    # A merge patch is what every kind understands.
-    kind = "merge-patch+json" if method == "PATCH" else "json"
-    return {} if method == "GET" else {"Content-Type": f"application/{kind}"}
-
-
-def _decoded(status: int, data: bytes, where: str) -> object:
-    try:
-        found = json.loads(data)
-    except ValueError as error:
-        if status < 400:
-            raise ClusterError(f"{where} answered with something that is not JSON") from error
-        found = {}
-    if status >= 400:
-        raw = found if isinstance(found, dict) else {}
-        raise StatusError(status, text(raw.get("message")) or "no reason given")
-    return found
-
-
-def connect(
-    settings: Settings, environment: Mapping[str, str], patience: Patience = PATIENCE
-) -> ApiTransport:
-    """Connect as kubectl would: pic:kubeconfig, KUBECONFIG or in the cluster; then pic:context.
-
-    Raises:
-        ClusterError: There is no usable configuration.
-    """
-    try:
-        configuration = _configuration(settings, environment)
-    except _NO_WAY as error:
-        raise ClusterError(
-            f"no way to the cluster: {error}. Set KUBECONFIG, or pic:context to one of its contexts"
-        ) from error
-    configuration.retries = urllib3.Retry(
-        total=3,
-        backoff_factor=patience.backoff / 2,
-        retry_after_max=patience.retry_after,
-        status_forcelist=(429, 500, 502, 503, 504),
-        allowed_methods={"GET"},
-        raise_on_status=False,
-    )
-    return ApiTransport(client.ApiClient(configuration), configuration.host, patience)
-
-
-# What the client makes of a kubeconfig that is missing, incomplete or of the wrong shape.
-_MISFITS = (ValueError, KeyError, TypeError, AttributeError)
-_NO_WAY = (config.ConfigException, yaml.YAMLError, OSError, *_MISFITS)
-
-
-def _configuration(settings: Settings, environment: Mapping[str, str]) -> client.Configuration:
-    configuration = client.Configuration()
-    path = settings.kubeconfig or environment.get("KUBECONFIG")
-    if not path and not settings.context and environment.get("KUBERNETES_SERVICE_HOST"):
-        incluster_config.InClusterConfigLoader(  # type: ignore[no-untyped-call]
-            incluster_config.SERVICE_TOKEN_FILENAME,
-            incluster_config.SERVICE_CERT_FILENAME,
-            environ=environment,
-        ).load_and_set(configuration)
-        return configuration
-    config.load_kube_config(  # type: ignore[no-untyped-call]
-        config_file=path or None,
-        context=settings.context or _current_context(path or ""),
-        client_configuration=configuration,
-        persist_config=False,
-    )
-    return configuration
-
-
-def _current_context(paths: str) -> str | None:
-    """Return the context of the first file that names one, as kubectl and the engine do.
-
-    The client takes the last one, which may be another cluster.
-    """
-    files = [Path(each).expanduser() for each in paths.split(os.pathsep) if each]
-    found = [yaml.safe_load(each.read_text(encoding="utf-8")) for each in files if each.exists()]
-    named = (each["current-context"] for each in found if each and each.get("current-context"))
-    return next(named, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,37 +182,62 @@ def listing(transport: Transport, wanted: Read) -> list[Raw]:
     """
     for _ in range(RESTARTS):
         try:
-            return [item for page in _pages(transport, wanted) for item in page]
+            return [item for page in pages(transport, wanted) for item in page.items]
         except StatusError as error:
             if error.status != 410:
-                instead = INSTEAD.get(wanted.plural, "")
-                raise _refused(str(wanted), "list", error, instead) from error
+                raise refused(wanted, "list", error) from error
     raise ClusterError(
         f"listing {wanted} expired {RESTARTS} times before its end: the API server is under load;"
         " run again later"
     )
 
 
-def _pages(transport: Transport, wanted: Read) -> Iterator[Sequence[Raw]]:
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a listing.
+
+    Attributes:
+        version: The resource version that the whole listing is of.
+        after: Asks for the next page; empty at the end.
+    """
+
+    items: Sequence[Raw]
+    version: str
+    after: str
+
+
+def pages(transport: Transport, wanted: Read, size: int = PAGE) -> Iterator[Page]:
+    """Yield a collection page by page.
+
+    Raises:
+        StatusError: The API server said no; 410 where the listing expired on the way.
+        ClusterError: An answer is missing, or no such page.
+    """
     token = ""
     while True:
-        query = {"limit": PAGE, **({"continue": token} if token else {})}
-        answer = transport.get(f"{wanted.path}?{urlencode(query)}")
-        items, token = _page(answer, wanted)
-        yield items
+        query = {"limit": size, **({"continue": token} if token else {})}
+        found = _page(transport.get(f"{wanted.path}?{urlencode(query)}"), wanted)
+        yield found
+        token = found.after
         if not token:
             return
 
 
-def _page(answer: object, wanted: Read) -> tuple[Sequence[Raw], str]:
+def _page(answer: object, wanted: Read) -> Page:
     expected = f"{wanted.kind}List"
     match answer:
         case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (
             kind == expected and all(isinstance(item, dict) for item in items)
         ):
-            return items, text(metadata.get("continue"))
+            version, after = metadata.get("resourceVersion"), metadata.get("continue")
+            return Page(items, text(version), text(after))
     kind = text(answer.get("kind")) if isinstance(answer, dict) else "no object"
     raise ClusterError(f"listing {wanted} gave {kind or 'no kind'}, not a whole {expected}")
+
+
+def refused(wanted: Read, verb: str, error: StatusError) -> ClusterError:
+    """Return the error for a collection that was not given; names scope and remedy."""
+    return _refused(str(wanted), verb, error, INSTEAD.get(wanted.plural, ""))
 
 
 def _refused(what: str, verb: str, error: StatusError, instead: str) -> ClusterError:

@@ -77,6 +77,9 @@ class Settings:
     pihole_api: PiholeApi = PiholeApi.V6
     pihole_take_over: bool = False
     pihole_annotate: bool = True
+    pihole_ca: str = ""
+    pihole_server_name: str = ""
+    pihole_insecure: bool = False
 
 
 def parse(

@@ -5,17 +5,27 @@ import json
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
-from pic import wire
-from pic.config import Settings
+from pic import telling, wire
+from pic.config import Settings, TargetName
 from pic.model import Plan
 from pic.situation import Situation
 
 DISTRIBUTION = "pangolin-ingress-controller"
 
 
+def deployment(known: Situation) -> dict[str, object]:
+    """Return what the engine's outputs name a deployment of this situation with."""
+    return {
+        "digest": digest(known.plan, known.settings),
+        "deployed": means(known),
+        "told": telling.digests(known.warnings),
+    }
+
+
 def means(known: Situation) -> dict[str, object]:
     """Return what decides how an engine sees the same plan; exported, for the next run."""
     settings = known.settings
+    pihole = {"piholeUrl": settings.pihole_url, "piholeApi": str(settings.pihole_api)}
     return {
         "pic": installed_version(),
         "plugin": version("pulumi-kubernetes"),
@@ -23,16 +33,18 @@ def means(known: Situation) -> dict[str, object]:
         "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
         "targets": ", ".join(sorted(settings.targets)),
         "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
+        **(pihole if TargetName.PIHOLE in settings.targets else {}),
     }
 
 
 def digest(planned: Plan, settings: Settings) -> str:
     """Return what names everything that is declared, and the version that declares it."""
     # Being held changes nothing of what is declared.
-    declared = [
+    declared: list[object] = [
         [wire.resource(replace(each, held=False)), [owner.uid for owner in each.owners]]
         for each in planned.resources
     ]
+    declared += [[each.host, each.ip] for each in planned.records]
     text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pulumi
 
-from pic import changes, declared, guard, history, passes, program
+from pic import changes, declared, guard, history, managed, passes, program, telling
 from pic.changes import Changes
-from pic.config import Settings
+from pic.config import PiholeApi, Settings, TargetName
 from pic.engine import Engine
-from pic.errors import EngineError, PicError, RefusedError
+from pic.errors import EngineError, PicError, PiholeError, RefusedError
 from pic.hooks import EVENTS_A_RUN, Hooks
-from pic.model import LiveResource, Plan
-from pic.objects import Raw, mapping
-from pic.outcome import Failure, Outcome
+from pic.model import LiveResource, Plan, Record
+from pic.objects import Raw, mapping, sequence, text
+from pic.outcome import Failure, Outcome, classed
 from pic.situation import Situation
 from pic.sources import Run
 from pic.stackfile import PROJECT
@@ -34,15 +34,25 @@ class Result:
     Attributes:
         changes: What it set out to do.
         outcome: What the engine did; None where there was nothing to do and it did not run.
+        unanswered: Why Pi-hole's records are not known, so that some of them may be left as they
+            were; None where they are, or do not matter.
     """
 
     changes: Changes
     outcome: Outcome | None = None
+    unanswered: PiholeError | None = None
 
     @property
     def failures(self) -> tuple[Failure, ...]:
         """The resources that failed."""
         return self.outcome.failures if self.outcome else ()
+
+    @property
+    def reported(self) -> tuple[Failure, ...]:
+        """What failed, a Pi-hole that did not tell its records with it."""
+        if self.unanswered is None:
+            return self.failures
+        return (*self.failures, Failure("", classed(self.unanswered), TargetName.PIHOLE))
 
 
 def up(engine: Engine, known: Situation, tell: Tell) -> Result:
@@ -55,12 +65,14 @@ def up(engine: Engine, known: Situation, tell: Tell) -> Result:
     with engine.alone():
         outputs = engine.outputs()
         if outputs is not None and unchanged(known, outputs):
-            return Result(known.changes)
+            _annotate(known, known.plan, tell)
+            return Result(known.changes, None, known.pihole)
         if outputs is None:
             engine.create()
         # A first run that was interrupted has left resources, and no outputs.
         state = State() if outputs is None else engine.state()
         try:
+            known = replace(known, told=_told(outputs or {}))
             return _Up(engine, known, tell).run(state, outputs or {})
         finally:
             _prune(engine, known.settings, tell)
@@ -72,6 +84,8 @@ def unchanged(known: Situation, outputs: Raw) -> bool:
         not known.changes
         and outputs.get("digest") == declared.digest(known.plan, known.settings)
         and outputs.get("deployed") == declared.means(known)
+        # Only the engine remembers what was told.
+        and sorted(_told(outputs)) == telling.digests(known.warnings)
     )
 
 
@@ -84,18 +98,25 @@ class _Up:
     def run(self, state: State, outputs: Raw) -> Result:
         read = self.refresh(state)
         if read.failures:
-            return Result(self.known.changes, read)
+            return self.result(read)
         differing = list(passes.scope_changes(_deployed(outputs), declared.means(self.known)))
         if differing:
             self.tell(f"asking the engine first, since {', '.join(differing)}")
             self.foresee(", ".join(differing))
-        if lost := passes.strays(self.known.changes, state):
-            self.tell(f"taking up {len(lost)} objects that an interrupted run has left")
-            first = self.declare(passes.adopting(self.known.plan, lost, state), state)
+        lost = passes.strays(self.known.changes, state)
+        records = _stray_records(self.known, self.known.changes, state)
+        if lost or records:
+            count = len(lost) + len(records)
+            self.tell(f"taking up {count} objects that an interrupted run has left")
+            plan = passes.adopting(self.known.plan, lost, state)
+            first = self.declare(replace(plan, records=(*plan.records, *records)), state)
             if first.failures:
-                return Result(self.known.changes, first)
+                return self.result(first)
         self.tell("deploying")
-        return Result(self.known.changes, self.declare(self.known.plan, state))
+        return self.result(self.declare(self.known.plan, state))
+
+    def result(self, outcome: Outcome) -> Result:
+        return Result(self.known.changes, outcome, self.known.pihole)
 
     def refresh(self, state: State) -> Outcome:
         stale = passes.stale(
@@ -124,13 +145,9 @@ class _Up:
     def declare(self, plan: Plan, state: State) -> Outcome:
         known = replace(self.known, plan=plan)
         unknown = sum(each.host not in state.resources for each in plan.resources)
+        unknown += sum(passes.record_id(each) not in state.records for each in plan.records)
         # Each hook call costs time, also that for an object which is only found again.
-        return inline(_silent(known) if unknown > EVENTS_A_RUN else known).run(self.engine.up)
-
-
-def _silent(known: Situation) -> Situation:
-    settings = replace(known.settings, events=False)
-    return replace(known, asked=replace(known.asked, settings=settings))
+        return inline(replace(known, bulk=unknown > EVENTS_A_RUN)).run(self.engine.up)
 
 
 def _again(settings: Settings) -> str:
@@ -181,7 +198,7 @@ def inline(known: Situation) -> Program:
     """Return the program that declares a plan."""
 
     def declare(hooks: Hooks) -> None:
-        program.bind(known.asked, known.transport, hooks)
+        program.bind(known, hooks)
         program.declare(known, hooks)
 
     return Program(declare)
@@ -214,19 +231,52 @@ def destroy(engine: Engine, known: Situation, tell: Tell) -> Result:
         if engine.outputs() is None:
             engine.create()
         state = engine.state()
-        if lost := passes.strays(going, state):
-            tell(f"taking up {len(lost)} objects that the engine does not know")
-            kept = Plan(tuple(passes.as_live(live, live.host) for live in going.removed))
-            plan = passes.adopting(_known_only(kept, state), lost, state)
-            nothing = Changes(going.stack, going.cluster_id)
-            first = inline(replace(known, plan=plan, changes=nothing)).run(engine.up)
-            if first.failures:
-                return Result(going, first)
+        if first := _take_up(engine, known, going, state, tell):
+            return Result(going, first)
         tell("deleting")
         try:
-            return Result(going, _releasing(known).run(engine.destroy))
+            outcome = _releasing(known).run(engine.destroy)
         finally:
             _prune(engine, known.settings, tell)
+        if not outcome.failures:
+            _annotate(known, Plan(), tell)
+        return Result(going, outcome, known.pihole)
+
+
+def _take_up(
+    engine: Engine, known: Situation, going: Changes, state: State, tell: Tell
+) -> Outcome | None:
+    """Make known to the engine what it has forgotten; return what failed."""
+    lost, records = passes.strays(going, state), _stray_records(known, going, state)
+    if not lost and not records:
+        return None
+    tell(f"taking up {len(lost) + len(records)} objects that the engine does not know")
+    kept = Plan(tuple(passes.as_live(live, live.host) for live in going.removed))
+    plan = passes.adopting(_known_only(kept, state), lost, state)
+    # What is remembered stays declared, or it would go in this pass already.
+    remembered = (Record(each.host, each.ip, ()) for each in state.records.values())
+    plan = replace(plan, records=(*remembered, *records))
+    # Nothing is written back to an Ingress for records that are about to go.
+    asked = replace(known.asked, settings=replace(known.settings, pihole_annotate=False))
+    nothing = Changes(going.stack, going.cluster_id)
+    first = inline(replace(known, asked=asked, plan=plan, changes=nothing)).run(engine.up)
+    return first if first.failures else None
+
+
+def _stray_records(known: Situation, going: Changes, state: State) -> tuple[Record, ...]:
+    """Return the records that the engine has to be told of, so that it can delete them.
+
+    Without markers only the engine's memory tells for sure which are ours, so there are none.
+    """
+    if known.settings.pihole_api is PiholeApi.DNS_LOCAL:
+        return ()
+    return passes.stray_records(going, state)
+
+
+def _annotate(known: Situation, plan: Plan, tell: Tell) -> None:
+    """Repair the annotations of the Ingresses, where no program runs that does it."""
+    if notes := managed.notes(known.snapshot.ingresses, plan, known.settings):
+        managed.write(known.transport, notes, tell)
 
 
 def everything(known: Situation) -> Changes:
@@ -240,13 +290,17 @@ def _known_only(plan: Plan, state: State) -> Plan:
 
 
 def _releasing(known: Situation) -> Program:
-    return Program(lambda hooks: program.release(known.asked, known.transport, hooks))
+    return Program(lambda hooks: program.release(known.asked, known.transport, hooks, known.pihole))
 
 
 def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:
     """Keep the history short: each run leaves a copy of the whole state in it."""
     backend = history.backend_url(engine.root, engine.environment)
     history.prune(backend, PROJECT, engine.stack, settings.keep_history, tell)
+
+
+def _told(outputs: Raw) -> tuple[str, ...]:
+    return tuple(map(text, sequence(outputs.get("told") or [], "told")))
 
 
 def _deployed(outputs: Raw) -> Raw:

@@ -8,7 +8,9 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import logging
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -166,6 +168,8 @@ class Engine:
             return self._attempt(operation)
 
     def _attempt(self, operation: Callable[..., object]) -> Outcome:
+        # What fails in a program the engine tells itself, and one that is going away hears nothing.
+        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
         outcome, words = Outcome(), list[str]()
 
         def feed(line: str) -> None:
@@ -203,6 +207,10 @@ class Engine:
                 "PULUMI_SKIP_CHECKPOINTS": "true",
                 "PULUMI_PARALLEL": PARALLEL,
                 "PULUMI_OPTION_REFRESH": "false",
+                # A target that fails does not stop the other one.
+                "PULUMI_CONTINUE_ON_ERROR": "true",
+                # What the plugin of Pi-hole runs on.
+                "PIC_PYTHON": sys.executable,
                 "PULUMI_OPTION_JSON": "true",
                 "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
                 "PULUMI_EXPERIMENTAL": "",

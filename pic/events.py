@@ -4,10 +4,13 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pic.cluster import CORE, Transport
+from pic.cluster import CORE, StatusError, Transport
 from pic.notices import Level
+from pic.objects import Raw
+from pic.telling import Warned
 
 COMPONENT = "pic"
+CONFLICT = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +23,39 @@ class Subject:
 
 
 def post(transport: Transport, subject: Subject, level: Level, reason: str, message: str) -> None:
-    """Create an Event.
+    """Create an Event of what has happened.
 
     Raises:
         StatusError: The API server said no.
         ClusterError: There was no answer.
     """
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    _create(transport, subject, _body(level, reason, message), uuid.uuid4().hex[:16])
+
+
+def warn(transport: Transport, warned: Warned) -> None:
+    """Create the Event of a warning, unless the API server still has it.
+
+    Its name is made of what it says, so it is there once however often it is created.
+
+    Raises:
+        StatusError: The API server said no.
+        ClusterError: There was no answer.
+    """
+    owner = warned.ingress
+    subject = Subject(owner.namespace, owner.name, owner.uid)
+    body = _body(Level.WARNING, warned.reason, warned.message)
+    try:
+        _create(transport, subject, body, warned.digest)
+    except StatusError as error:
+        if error.status != CONFLICT:
+            raise
+
+
+def _create(transport: Transport, subject: Subject, body: Raw, suffix: str) -> None:
     event = {
-        "apiVersion": "v1",
-        "kind": "Event",
+        **body,
         "metadata": {
-            "name": f"{subject.name[:200].rstrip('.-')}.{uuid.uuid4().hex[:16]}",
+            "name": f"{subject.name[:200].rstrip('.-')}.{suffix}",
             "namespace": subject.namespace,
         },
         "involvedObject": {
@@ -41,6 +65,15 @@ def post(transport: Transport, subject: Subject, level: Level, reason: str, mess
             "name": subject.name,
             "uid": subject.uid,
         },
+    }
+    transport.request("POST", f"{CORE}/namespaces/{subject.namespace}/events", event)
+
+
+def _body(level: Level, reason: str, message: str) -> Raw:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
         "type": level.value,
         "reason": reason,
         "message": message[:1024],
@@ -50,4 +83,3 @@ def post(transport: Transport, subject: Subject, level: Level, reason: str, mess
         "lastTimestamp": now,
         "count": 1,
     }
-    transport.request("POST", f"{CORE}/namespaces/{subject.namespace}/events", event)

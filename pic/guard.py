@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pic.changes import Changes
+from pic.changes import Changes, RecordChanges
 from pic.config import Settings
 from pic.errors import RefusedError
 from pic.model import LiveResource
@@ -43,6 +43,7 @@ def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
         *_identity(changes.cluster_id, settings),
         *_strangers(changes),
         *_limits(changes, settings),
+        *_record_limit(changes.records, settings),
     ]
     if changes.digest in settings.acknowledge.split(","):
         return [refusal for refusal in found if not refusal.acknowledgeable]
@@ -50,7 +51,10 @@ def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
 
 
 def limit(known: int, settings: Settings) -> int:
-    """Return how many hosts may go in one run: an absolute number, or a share of the known ones."""
+    """Return how many may go in one run: an absolute number, or a share of the known ones.
+
+    Each target has its own: the hosts of Pangolin, the DNS records of Pi-hole.
+    """
     return max(settings.max_removals, _share(known, settings))
 
 
@@ -134,8 +138,7 @@ def _limits(changes: Changes, settings: Settings) -> Iterator[Refusal]:
         what = "removed" if not changes.moved else "removed or moved to another namespace"
         yield Refusal(
             f"{count} of {changes.known} hosts would be {what}, but at most {allowed} may go in"
-            f" one run (pic:maxRemovals {settings.max_removals}, pic:maxRemovalRatio"
-            f" {settings.max_removal_ratio:g}): {hosts}."
+            f" one run ({_rule(settings)}): {hosts}."
         )
     weak = len({each.host for each in changes.weakened})
     most = weakening_limit(changes.known, settings)
@@ -145,6 +148,28 @@ def _limits(changes: Changes, settings: Settings) -> Iterator[Refusal]:
             f"{weak} of {changes.known} hosts would lose login or block, but at most {most} may in"
             f" one run (pic:maxWeakened): {names}."
         )
+
+
+def _record_limit(changes: RecordChanges, settings: Settings) -> Iterator[Refusal]:
+    count, allowed = len(changes.removed), limit(changes.known, settings)
+    names = _hosts([f"{live.host} ({live.ip})" for live in changes.removed])
+    if changes.known and not changes.wanted:
+        yield Refusal(
+            f"The plan has no DNS records, and {changes.known} of {changes.known} DNS records"
+            f" would be removed: {names}."
+        )
+    elif count > allowed:
+        yield Refusal(
+            f"{count} of {changes.known} DNS records would be removed, but at most {allowed} may go"
+            f" in one run ({_rule(settings)}): {names}."
+        )
+
+
+def _rule(settings: Settings) -> str:
+    return (
+        f"pic:maxRemovals {settings.max_removals}, pic:maxRemovalRatio"
+        f" {settings.max_removal_ratio:g}"
+    )
 
 
 def _hosts(found: list[str]) -> str:

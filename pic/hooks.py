@@ -1,9 +1,9 @@
 """What happens around the engine's steps: Events at Ingresses, and checks before it writes."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,11 @@ from pic.cluster import PANGOLIN, StatusError, Transport
 from pic.events import Subject
 from pic.inventory import Ownership, Whose
 from pic.live import FIELD_MANAGER, resource
+from pic.model import Owner
 from pic.names import NAME_LABEL, UID_LABEL
 from pic.notices import Level
 from pic.objects import Raw, mapping
+from pic.telling import Warned
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8
@@ -29,11 +31,18 @@ EVENTS_A_RUN = 100
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the hooks work with once the settings are known."""
+    """What the hooks work with once the settings are known.
+
+    Attributes:
+        unread: By target, why this run does not know what is there: so nothing is deleted there.
+        owners: The Ingresses of DNS records, by host.
+    """
 
     transport: Transport
     ownership: Ownership
     events: bool
+    unread: Mapping[str, str] = field(default_factory=dict)
+    owners: Mapping[str, Sequence[Owner]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +74,25 @@ class Hooks:
         self._after_update = ResourceHook("pic:after-update", self.updated, ignored)
         self._before_delete = ResourceHook("pic:before-delete", self.check_owner)
         self._after_delete = ResourceHook("pic:after-delete", self.deleted, ignored)
+        self._record_created = ResourceHook("pic:pihole-after-create", self.registered, ignored)
+        self._record_updated = ResourceHook("pic:pihole-after-update", self.readdressed, ignored)
+        self._record_going = ResourceHook("pic:pihole-before-delete", self.check_read)
+        self._record_deleted = ResourceHook("pic:pihole-after-delete", self.gone, ignored)
 
     def binding(self, *, events: bool) -> Bindings:
         """Return what resources bind: every call costs time, so without Events only the checks."""
         adopting = self._bound(events=events)
         adopting.before_update = [self._before_update]
         return Bindings(self._bound(events=events), adopting)
+
+    def record_binding(self, *, events: bool) -> Bindings:
+        """Return what DNS records bind."""
+        bound = ResourceHookBinding(before_delete=[self._record_going])
+        if events:
+            bound.after_create = [self._record_created]
+            bound.after_update = [self._record_updated]
+            bound.after_delete = [self._record_deleted]
+        return Bindings(bound, bound)
 
     def _bound(self, *, events: bool) -> ResourceHookBinding:
         if not events:
@@ -85,6 +107,15 @@ class Hooks:
     def bind(self, surroundings: Surroundings) -> None:
         """Give the hooks what they work with, before the first resource is declared."""
         self._surroundings = surroundings
+
+    async def warn(self, news: Sequence[Warned]) -> int:
+        """Tell Ingresses of warnings, and return how many could not be told in time."""
+        surroundings = self._surroundings
+        if surroundings is None:
+            return len(news)
+        jobs = (self._work(partial(events.warn, surroundings.transport, each)) for each in news)
+        ends = await asyncio.gather(*jobs, return_exceptions=True)
+        return sum(isinstance(end, Exception) for end in ends)
 
     async def created(self, args: ResourceHookArgs) -> None:
         """Tell the Ingress of a new object."""
@@ -108,6 +139,7 @@ class Hooks:
         surroundings = self._surroundings
         if surroundings is None:
             raise RuntimeError("pic does not know its cluster yet, so nothing is deleted")
+        _refuse_unread(surroundings, "pangolin")
         namespace, name, _ = _identity(args.old_inputs)
         await self._work(partial(_check, surroundings, namespace, name))
 
@@ -123,13 +155,49 @@ class Hooks:
         namespace, name, _ = _identity(args.new_inputs)
         await self._work(partial(_take_over, surroundings, namespace, name))
 
+    async def check_read(self, _: ResourceHookArgs) -> None:
+        """Fail the delete of a record where this run does not know what Pi-hole has.
+
+        Raises:
+            RuntimeError: It was not read.
+        """
+        if self._surroundings is None:
+            raise RuntimeError("pic does not know its Pi-hole yet, so nothing is deleted")
+        _refuse_unread(self._surroundings, "pihole")
+
+    async def registered(self, args: ResourceHookArgs) -> None:
+        """Tell the Ingresses of a new record."""
+        await self._tell_of_record("Created", "Pi-hole answers {host} with {ip}", args.new_inputs)
+
+    async def readdressed(self, args: ResourceHookArgs) -> None:
+        """Tell the Ingresses of another address."""
+        text = "Pi-hole answers {host} with another address, {ip}"
+        await self._tell_of_record("Updated", text, args.new_inputs)
+
+    async def gone(self, args: ResourceHookArgs) -> None:
+        """Tell the Ingresses of a record that is gone."""
+        text = "Pi-hole does not answer {host} with {ip} any more"
+        await self._tell_of_record("Deleted", text, args.old_inputs)
+
+    async def _tell_of_record(
+        self, reason: str, text: str, inputs: Mapping[str, Any] | None
+    ) -> None:
+        surroundings, inputs = self._surroundings, inputs or {}
+        message = text.format(host=inputs.get("host"), ip=inputs.get("ip"))
+        owners = surroundings.owners if surroundings else {}
+        for owner in owners.get(str(inputs.get("host")), ()):
+            await self._post(Subject(owner.namespace, owner.name, owner.uid), reason, message)
+
     async def _tell(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
+        namespace, name, subject = _identity(inputs)
+        message = f"{_host(inputs)} {what} PangolinResource {namespace}/{name}"
+        await self._post(subject, reason, message)
+
+    async def _post(self, subject: Subject, reason: str, message: str) -> None:
         surroundings = self._surroundings
         if surroundings is None or not surroundings.events or self._told >= EVENTS_A_RUN:
             return
         self._told += 1
-        namespace, name, subject = _identity(inputs)
-        message = f"{_host(inputs)} {what} PangolinResource {namespace}/{name}"
         await self._work(
             partial(events.post, surroundings.transport, subject, Level.NORMAL, reason, message)
         )
@@ -137,6 +205,11 @@ class Hooks:
     async def _work(self, job: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         await asyncio.wait_for(loop.run_in_executor(self._workers, job), self._deadline)
+
+
+def _refuse_unread(surroundings: Surroundings, target: str) -> None:
+    if why := surroundings.unread.get(target):
+        raise RuntimeError(f"not deleted: this run does not know what {target} has, since {why}")
 
 
 def _check(surroundings: Surroundings, namespace: str, name: str) -> None:

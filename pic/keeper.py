@@ -4,7 +4,8 @@
 
 The plugins of an engine outlive an engine that is killed, each in a process group of its own. Here
 they fall to this process, which ends them when the program ends, when it is asked to with SIGTERM,
-and when its parent dies, be it of SIGKILL. SIGINT is for the program: both are in one group. Linux.
+and when its parent dies, be it of SIGKILL. Each has a moment to tidy up: a plugin may hold a
+session somewhere. SIGINT is for the program: both are in one group. Linux.
 """
 
 import contextlib
@@ -14,6 +15,8 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+# Between asking what is left to end and ending it.
+GRACE_SECONDS, AGAIN_SECONDS = 3.0, 0.1
 
 
 def main() -> None:
@@ -26,11 +29,12 @@ def main() -> None:
     ask_kernel(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:  # it died before the line above
         sys.exit("the parent is gone")
+    child = start(program)
     try:
-        code = os.waitstatus_to_exitcode(run(program))
+        code = os.waitstatus_to_exitcode(status_of(child))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        end_children()
+        end_children(child)
     sys.exit(code if code >= 0 else 128 - code)
 
 
@@ -40,8 +44,8 @@ def ask_kernel(option: int, value: int) -> None:
         sys.exit(f"prctl: {os.strerror(ctypes.get_errno())}")
 
 
-def run(program: list[str]) -> int:
-    """Run the program and return its status; whoever else ends is noticed and forgotten."""
+def start(program: list[str]) -> int:
+    """Start the program and return its pid."""
     child = os.fork()
     if child == 0:
         try:
@@ -49,19 +53,37 @@ def run(program: list[str]) -> int:
         except OSError as error:
             os.write(2, f"cannot run {program[0]}: {error.strerror}\n".encode())
             os._exit(127)
+    return child
+
+
+def status_of(child: int) -> int:
+    """Wait for the program and return its status; whoever else ends is noticed and forgotten."""
     while True:
         pid, status = os.waitpid(-1, 0)
         if pid == child:
             return status
 
 
-def end_children() -> None:
-    """End what is left, one generation after the other: the children of a child fall to us."""
+def end_children(program: int) -> None:
+    """End what is left, one generation after the other: the children of a child fall to us.
+
+    The program is ended at once, since whoever wanted it to tidy up has asked it to.
+    """
+    signal.signal(signal.SIGALRM, kill_children)
+    signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, AGAIN_SECONDS)
+    asked: set[int] = set()
     with contextlib.suppress(ChildProcessError):
         while True:
-            for pid in children():
-                os.kill(pid, signal.SIGKILL)
+            for pid in set(children()) - asked:
+                os.kill(pid, signal.SIGKILL if pid == program else signal.SIGTERM)
+                asked.add(pid)
             os.waitpid(-1, 0)
+
+
+def kill_children(*_: object) -> None:
+    """End what has had its moment."""
+    for pid in children():
+        os.kill(pid, signal.SIGKILL)
 
 
 def children() -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pic.errors import PiholeError
 from pic.notices import Notice
 
 API_VERSION = "tunnel.pangolin.io/v1alpha1"
@@ -265,6 +266,18 @@ class LiveRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A Pi-hole that was asked for its records, and why it did not tell them.
+
+    Attributes:
+        url: Where it should answer, without credentials.
+    """
+
+    url: str
+    error: PiholeError
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """What the installed CRD of PangolinResource can hold.
 
@@ -289,6 +302,7 @@ class Snapshot:
 
     Attributes:
         records: What Pi-hole has; None where it was not asked, or did not answer.
+        unanswered: Why it did not answer; None where it did, or was not asked.
     """
 
     cluster_id: str = ""
@@ -301,6 +315,7 @@ class Snapshot:
     live: tuple[LiveResource, ...] = ()
     schema: Schema = Schema()
     records: tuple[LiveRecord, ...] | None = None
+    unanswered: Unanswered | None = None
 
 
 @dataclass(frozen=True, slots=True)

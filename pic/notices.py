@@ -1,7 +1,7 @@
 """What a person should know about an object: reasons, levels, and what becomes of it. No I/O."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -40,6 +40,7 @@ class Reason(StrEnum):
     INVALID_OBJECT = "InvalidObject"
     INVALID_PATH = "InvalidPath"
     INVALID_TARGET_IP = "InvalidTargetIP"
+    IPV6_UNSUPPORTED = "IPv6Unsupported"
     LABELS_REPAIRED = "LabelsRepaired"
     LEFT_BEHIND = "LeftBehind"
     NO_HOSTS = "NoHosts"
@@ -49,7 +50,11 @@ class Reason(StrEnum):
     PATHS_MAY_MIX = "PathsMayMix"
     PATH_KEY_COLLISION = "PathKeyCollision"
     PATH_TOO_LONG = "PathTooLong"
+    PIHOLE_UNREADABLE = "PiholeUnreadable"
     PROTECTION_UNSUPPORTED = "ProtectionUnsupported"
+    RECORD_CONFLICT = "RecordConflict"
+    RECORD_EXISTS = "RecordExists"
+    RECORD_TAKEN_OVER = "RecordTakenOver"
     RESOURCE_BACKEND = "ResourceBackend"
     SETTING_DIFFERS = "SettingDiffers"
     SINGLE_TARGET_ONLY = "SingleTargetOnly"
@@ -65,6 +70,8 @@ NORMAL = frozenset(
         Reason.BLOCK_ACCESS,
         Reason.CANARY_IGNORED,
         Reason.LABELS_REPAIRED,
+        Reason.RECORD_EXISTS,
+        Reason.RECORD_TAKEN_OVER,
         Reason.SOLVER_IGNORED,
         Reason.TUNNEL_NOT_READY,
     }
@@ -85,12 +92,18 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should know; `host` is None where it is about the whole object."""
+    """Something a person should know.
+
+    Attributes:
+        host: The host that it is about; None where it is about the whole object.
+        annotation: The annotation that cannot be used, where one is to blame.
+    """
 
     reason: Reason
     about: Ref
     message: str
     host: str | None = None
+    annotation: str = field(default="", compare=False)
 
     @property
     def level(self) -> Level:
@@ -220,6 +233,11 @@ ADVICE: Mapping[Reason, Advice] = {
         "Correct the annotation pihole.io/target-ip, or set pic:piholeTargetIp.",
         Fate.HELD,
     ),
+    Reason.IPV6_UNSUPPORTED: Advice(
+        "The interface of pic:piholeApi dns-local has no records for IPv6 addresses.",
+        "Nothing to do if IPv4 is enough: that record is declared. Else use pic:piholeApi v6.",
+        Fate.NONE,
+    ),
     Reason.LABELS_REPAIRED: Advice(
         "An object that pic made had lost its labels.",
         "Nothing to do: they are set again. If it repeats, find out what removes them.",
@@ -269,11 +287,34 @@ ADVICE: Mapping[Reason, Advice] = {
         "Shorten the paths.",
         Fate.NONE,
     ),
+    Reason.PIHOLE_UNREADABLE: Advice(
+        "Pi-hole did not tell its records, so what would change there is not known.",
+        "The message says what is in the way. Records are declared from the Ingresses all the "
+        "same, and none is deleted before Pi-hole can be read.",
+        Fate.NONE,
+    ),
     Reason.PROTECTION_UNSUPPORTED: Advice(
         "A login or a block is asked for, and the installed CRD cannot express it.",
         "Upgrade the Pangolin operator, or remove the annotation. The host is not exposed "
         "without the protection.",
         Fate.HELD,
+    ),
+    Reason.RECORD_CONFLICT: Advice(
+        "Pi-hole has a record for the host, with another address, that pic did not make.",
+        "Remove that record in Pi-hole, or let pic have it with pic:piholeTakeOver. Until then it "
+        "is not touched.",
+        Fate.NONE,
+    ),
+    Reason.RECORD_EXISTS: Advice(
+        "Pi-hole has the very record that is asked for, and pic did not make it.",
+        "Nothing to do. It is not touched, and it does not go with the Ingress.",
+        Fate.NONE,
+    ),
+    Reason.RECORD_TAKEN_OVER: Advice(
+        "Somebody else's record has another address, and pic:piholeTakeOver lets pic replace it.",
+        "Nothing to do if that is meant; else take the annotation pihole.io/register from the "
+        "Ingress, or the setting back.",
+        Fate.NONE,
     ),
     Reason.RESOURCE_BACKEND: Advice(
         "The backend of the path is not a Service.",

@@ -12,14 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from pic.errors import PicError, PiholeError
 from pic.objects import mapping, text
 
 _KIND = re.compile(r'\{"sequence":\d+,"timestamp":\d+,"(\w+)":')
 _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
-_RESOURCE = "PangolinResource"
+_RESOURCE, _RECORD = "PangolinResource", "pihole:index:DnsRecord"
 RATE_LIMITED_SECONDS = 60
 UNCHANGED = ("same", "read", "refresh")
 
+# How `classed` ends a message.
+_TOLD = re.compile(r" \[(invalid|auth|temporary|rateLimited)(?:, retry after (\d+) s)?\]\s*$")
 # What the plugin's messages have in common with the API server's answers that they quote.
 _CLASSES = (
     ("rateLimited", r"too ?many ?requests|\b429\b|rate.?limit"),
@@ -39,7 +42,11 @@ class FailureClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A resource that the engine could not bring about."""
+    """A resource that the engine could not bring about.
+
+    Attributes:
+        host: Its host, or the name of a record, such as `app.example.com/A`.
+    """
 
     host: str
     message: str
@@ -48,6 +55,8 @@ class Failure:
     @property
     def kind(self) -> FailureClass:
         """What kind of failure its message tells."""
+        if told := _TOLD.search(self.message):
+            return FailureClass(told[1])
         for name, pattern in _CLASSES:
             if re.search(pattern, self.message, re.IGNORECASE):
                 return FailureClass(name)
@@ -56,7 +65,15 @@ class Failure:
     @property
     def retry_after(self) -> int | None:
         """After how many seconds to try again, where that is known."""
+        told = _TOLD.search(self.message)
+        if told and told[2]:
+            return int(told[2])
         return RATE_LIMITED_SECONDS if self.kind is FailureClass.RATE_LIMITED else None
+
+    @property
+    def words(self) -> str:
+        """The message without its class, which is told apart."""
+        return _TOLD.sub("", self.message)
 
 
 @dataclass(slots=True)
@@ -95,14 +112,22 @@ class Outcome:
     @property
     def failures(self) -> tuple[Failure, ...]:
         """The resources that failed, by host."""
-        hosts = sorted({host_of(urn) for urn in self._failed})
-        return tuple(Failure(host, self._words(host)) for host in hosts)
+        names = {host_of(urn): urn for urn in self._failed}
+        return tuple(
+            Failure(name, self._words(name), target_of(urn)) for name, urn in sorted(names.items())
+        )
 
     @property
     def changed(self) -> dict[str, int]:
-        """How many PangolinResources of each operation, of those that changed and did not fail."""
+        """How many resources of each operation, of those that changed and did not fail.
+
+        PangolinResources and DNS records, and not what they need.
+        """
         failed = {failure.host for failure in self.failures}
-        counts = {op: len(set(self.hosts(op)) - failed) for op in sorted(self.steps)}
+        counts = {
+            op: len({host_of(urn) for urn in urns if _RESOURCE in urn or _RECORD in urn} - failed)
+            for op, urns in sorted(self.steps.items())
+        }
         return {op: count for op, count in counts.items() if count and op not in UNCHANGED}
 
     def hosts(self, *operations: str) -> tuple[str, ...]:
@@ -142,9 +167,26 @@ class Outcome:
                 yield from words
 
 
+def classed(error: PicError) -> str:
+    """Return the text of an error for a failure that it causes, with its class.
+
+    So the class survives the way through the engine.
+    """
+    if not isinstance(error, PiholeError):
+        return f"{error} [{FailureClass.INVALID.value}]"
+    after = f", retry after {error.retry_after} s" if error.retry_after else ""
+    return f"{error} [{error.kind}{after}]"
+
+
 def host_of(urn: str) -> str:
     """Return the last part of a URN: of a PangolinResource, its host."""
     return urn.rpartition("::")[2]
+
+
+def target_of(urn: str) -> str:
+    """Return the target that a resource is of; a provider is of the target that it is for."""
+    kind = urn.split("::")[-2] if "::" in urn else ""
+    return "pihole" if "pihole" in kind else "pangolin"
 
 
 def plain(message: str) -> str:

@@ -7,7 +7,7 @@ from pic import wire
 from pic.changes import Changes, differences
 from pic.live import resource as read_resource
 from pic.merge import kept_spec
-from pic.model import LiveResource, Plan, Resource, Snapshot
+from pic.model import LiveRecord, LiveResource, Plan, Record, Resource, Snapshot
 from pic.objects import Raw
 from pic.state import State
 
@@ -32,7 +32,28 @@ def stale(
             _same(declared, remembered.inputs) and any(differences(declared, there))
         ):
             found.append(remembered.urn)
-    return tuple(found)
+    return (*found, *_stale_records(snapshot, plan, state))
+
+
+def _stale_records(snapshot: Snapshot, plan: Plan, state: State) -> Iterator[str]:
+    if snapshot.records is None:
+        return
+    live: dict[str, set[str]] = {}
+    for each in snapshot.records:
+        if each.ours:
+            live.setdefault(record_id(each), set()).add(each.ip)
+    for wanted in plan.records:
+        remembered = state.records.get(record_id(wanted))
+        # An interrupted change leaves a second address beside the one that is remembered.
+        is_as_declared = live.get(record_id(wanted)) == {wanted.ip}
+        if remembered and remembered.ip == wanted.ip and not is_as_declared:
+            yield remembered.urn
+
+
+def record_id(record: Record | LiveRecord) -> str:
+    """Return the name and the id that a record has in the engine."""
+    host, family = record.key
+    return f"{host}/{family}"
 
 
 def _same(wanted: Resource, inputs: Raw) -> bool:
@@ -52,6 +73,16 @@ def strays(changes: Changes, state: State) -> tuple[LiveResource, ...]:
     """
     going = [*changes.removed, *(move.live for move in changes.moved)]
     return tuple(live for live in going if live.key not in state.keys)
+
+
+def stray_records(changes: Changes, state: State) -> tuple[Record, ...]:
+    """Return the records that are live, ours and to go, and unknown to the engine."""
+    lost = {
+        record_id(each): Record(each.host, each.ip, ())
+        for each in changes.records.removed
+        if record_id(each) not in state.records
+    }
+    return tuple(each for _, each in sorted(lost.items()))
 
 
 def adopting(plan: Plan, found: Sequence[LiveResource], state: State) -> Plan:

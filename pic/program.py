@@ -1,25 +1,46 @@
 """The Pulumi program: reads, plans, guards, and then declares. One function, however it is run."""
 
+import asyncio
 import gc
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pulumi
 from pulumi.runtime.config import CONFIG
 
-from pic import changes, cluster, declared, guard, report, situation, sources
+from pic import (
+    changes,
+    cluster,
+    declared,
+    guard,
+    managed,
+    passes,
+    records,
+    report,
+    situation,
+    sources,
+    telling,
+)
 from pic.cluster import Transport
-from pic.config import Settings
-from pic.errors import PicError, RefusedError
+from pic.config import Settings, TargetName
+from pic.errors import PicError, PiholeError, RefusedError, SettingsError
 from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
+from pic.model import Owner
 from pic.notices import Level, Notice
+from pic.outcome import classed
 from pic.situation import Situation
 from pic.sources import Run
 from pic.stackfile import PROJECT
-from pic.targets import pangolin
+from pic.targets import pangolin, pihole, registration
+from pic.targets.registration import Batch
 
 RELEASE = "PIC_RELEASE"
 SHOWN_NOTICES = 50
+GIVEN_UP = (
+    "pic:targets does not have {0}. Put it back; to give it up, deploy once with it and with no"
+    " Ingress that asks for it"
+)
 
 
 def run(environment: Mapping[str, str] = os.environ) -> None:
@@ -37,28 +58,63 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
         asked = _asked(environment)
         transport = cluster.connect(asked.settings, environment)
         if environment.get(RELEASE) == "1":
-            release(asked, transport, hooks)
+            release(asked, transport, hooks, _pihole(asked, transport, environment))
         else:
-            bind(asked, transport, hooks)
-            seen = cluster.read(transport, asked.settings)
-            declare(situation.consider(asked, transport, seen), hooks)
+            known = situation.look(asked, transport, environment)
+            bind(known, hooks)
+            declare(known, hooks)
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
 
 
-def bind(asked: Run, transport: Transport, hooks: Hooks) -> None:
+def bind(known: Situation, hooks: Hooks) -> None:
     """Give the hooks what they work with."""
-    hooks.bind(Surroundings(transport, asked.ownership, asked.settings.events))
+    asked, settings = known.asked, known.settings
+    unread = _unread(settings, known.pihole)
+    owners: dict[str, Sequence[Owner]] = {}
+    for ingress in known.snapshot.ingresses:
+        for host in records.managed_hosts([ingress]):
+            owners[host] = (Owner(ingress.namespace, ingress.name, ingress.uid),)
+    owners.update({each.host: each.owners for each in known.plan.records})
+    tells = settings.events and not known.bulk
+    surroundings = Surroundings(known.transport, asked.ownership, tells, unread, owners)
+    hooks.bind(surroundings)
 
 
-def release(asked: Run, transport: Transport, hooks: Hooks) -> None:
+def release(
+    asked: Run, transport: Transport, hooks: Hooks, unanswered: PiholeError | None = None
+) -> None:
     """Declare nothing, so that everything may go; only the hooks are there.
+
+    Args:
+        asked: What the run is to do.
+        transport: Asks the cluster.
+        hooks: Those of the run.
+        unanswered: Why Pi-hole did not answer; its records stay then.
 
     Raises:
         RefusedError: This is another cluster.
     """
-    bind(asked, transport, hooks)
+    unread = _unread(asked.settings, unanswered)
+    hooks.bind(Surroundings(transport, asked.ownership, asked.settings.events, unread))
     guard.check_cluster(cluster.cluster_id(transport, asked.settings), asked.settings)
+
+
+def _pihole(asked: Run, transport: Transport, environment: Mapping[str, str]) -> PiholeError | None:
+    """Say why Pi-hole does not answer; None where it does, or is no target."""
+    if TargetName.PIHOLE not in asked.settings.targets:
+        return None
+    return situation.look(asked, transport, environment).pihole
+
+
+def _unread(settings: Settings, unanswered: PiholeError | None) -> dict[str, str]:
+    """Return the targets that this run does not know, and why."""
+    found = {
+        str(target): classed(SettingsError([GIVEN_UP.format(target)]))
+        for target in TargetName
+        if target not in settings.targets
+    }
+    return {**found, **({str(TargetName.PIHOLE): classed(unanswered)} if unanswered else {})}
 
 
 def declare(known: Situation, hooks: Hooks) -> None:
@@ -70,17 +126,54 @@ def declare(known: Situation, hooks: Hooks) -> None:
     settings, planned = known.settings, known.plan
     _tell([*known.asked.remarks, *planned.notices])
     _ask(known.changes, settings)
-    provider = pangolin.provider(known.snapshot.cluster_id, settings)
-    binding = hooks.binding(events=_tells(known.changes, settings))
-    pangolin.declare(planned.resources, provider, binding, settings)
+    batches = _batches(known, hooks)
+    # What runs as the program's entry point is awaited before the SDK waits for what is left.
+    pulumi.run(partial(_register, known, batches, hooks))
     pulumi.export("resources", len(planned.resources))
     pulumi.export("digest", declared.digest(planned, settings))
     pulumi.export("deployed", declared.means(known))
+    pulumi.export("told", telling.digests(known.warnings))
+
+
+def _batches(known: Situation, hooks: Hooks) -> list[Batch]:
+    settings, snapshot, planned = known.settings, known.snapshot, known.plan
+    events, found = not known.bulk and _tells(known.changes, settings), []
+    if TargetName.PANGOLIN in settings.targets:
+        provider = pangolin.provider(snapshot.cluster_id, settings)
+        binding = hooks.binding(events=events)
+        found.append(pangolin.batch(planned.resources, provider, binding, settings))
+    if TargetName.PIHOLE in settings.targets:
+        door = pihole.provider(snapshot.cluster_id, settings)
+        binding = hooks.record_binding(events=events)
+        found.append(pihole.batch(planned.records, snapshot.records or (), door, binding))
+    return found
+
+
+async def _register(known: Situation, batches: Sequence[Batch], hooks: Hooks) -> None:
+    if pulumi.runtime.is_dry_run():
+        await registration.register_all(batches)
+        return
+    warning = asyncio.ensure_future(_warn(known, hooks))
+    try:
+        failed = await registration.register_all(batches)
+    finally:
+        await warning
+    missing = [each for each in known.plan.records if passes.record_id(each) in failed]
+    notes = managed.notes(known.snapshot.ingresses, known.plan, known.settings, missing)
+    if notes:
+        await asyncio.to_thread(managed.write, known.transport, notes, pulumi.log.warn)
+
+
+async def _warn(known: Situation, hooks: Hooks) -> None:
+    """Tell Ingresses of new warnings; that fails no run."""
+    if untold := await hooks.warn(telling.news(known.warnings, known.told)):
+        pulumi.log.info(f"{untold} warnings could not be told to their Ingresses as Events")
 
 
 def _tells(found: changes.Changes, settings: Settings) -> bool:
     """Say whether single hosts are told of in Events: not when very many change at once."""
-    count = len(found.created) + len(found.updated) + len(found.moved)
+    records = len(found.records.created) + len(found.records.updated)
+    count = len(found.created) + len(found.updated) + len(found.moved) + records
     if settings.events and count > EVENTS_A_RUN:
         pulumi.log.info(f"{count} hosts change at once: their Ingresses get no Events")
     return settings.events and count <= EVENTS_A_RUN

@@ -1,56 +1,128 @@
 """Which DNS records Pi-hole should have, from the Ingresses that ask for them. No I/O."""
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pic import annotations, hosts, select
 from pic.annotations import Switch
-from pic.config import Settings, TargetName
-from pic.model import Ingress, Owner, Record, Snapshot
-from pic.notices import Reason
+from pic.config import PiholeApi, Settings, TargetName
+from pic.model import Family, Ingress, LiveRecord, Owner, Record, Snapshot
+from pic.notices import Notice, Reason, Ref
 from pic.select import Notices
 
 PREFIX = "pihole.io/"
+MANAGED_HOSTS = f"{PREFIX}managed-hosts"
+
+Key = tuple[str, Family]
 
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
+    """What an Ingress asks for; `addresses` is None where that cannot be understood now."""
+
     host: str
-    addresses: tuple[str, ...]
+    addresses: tuple[str, ...] | None
     ingress: Ingress
+
+    @property
+    def owner(self) -> Owner:
+        return Owner(self.ingress.namespace, self.ingress.name, self.ingress.uid)
+
+
+class _Context(NamedTuple):
+    """What a host is settled with."""
+
+    live: "_Live"
+    settings: Settings
+    notices: Notices
 
 
 def plan(snapshot: Snapshot, settings: Settings, notices: Notices) -> tuple[Record, ...]:
-    """Return one record for each host and address family; the oldest Ingress has the host."""
+    """Return one record for each host and address family; the oldest Ingress has the host.
+
+    What cannot be understood now is held: the record of ours that is live is declared again.
+    """
     if TargetName.PIHOLE not in settings.targets:
         return ()
+    if snapshot.unanswered:
+        notices.put(_unanswered(snapshot.unanswered.url, str(snapshot.unanswered.error)))
+    live = _Live(snapshot.records or ())
     by_host: dict[str, list[_Wish]] = {}
-    for ingress in sorted(snapshot.ingresses, key=lambda each: each.age):
-        for wish in _wishes(ingress, settings, notices):
-            by_host.setdefault(wish.host, []).append(wish)
-    found = [record for host in sorted(by_host) for record in _settle(by_host[host], notices)]
-    return tuple(sorted(found, key=lambda record: (record.host, ":" in record.ip, record.ip)))
+    for wish in _asked(snapshot.ingresses, settings, notices):
+        by_host.setdefault(wish.host, []).append(wish)
+    context = _Context(live, settings, notices)
+    found = [record for host in by_host for record in _settle(by_host[host], context)]
+    if any(each.kind == "Ingress" for each in snapshot.unreadable):
+        # Any of them may be what an unreadable Ingress asks for.
+        found += [
+            Record(each.host, each.ip, (), held=True)
+            for each in live.all_of_ours()
+            if each.host not in by_host
+        ]
+    return tuple(sorted(found, key=lambda record: (*record.key, record.ip)))
+
+
+def _unanswered(url: str, problem: str) -> Notice:
+    message = f"its records are not known, so none is compared or held: {problem}"
+    return Notice(Reason.PIHOLE_UNREADABLE, Ref("Pi-hole", "", url), message)
+
+
+def asked_for(ingresses: Iterable[Ingress], settings: Settings) -> frozenset[str]:
+    """Return the hosts that Ingresses ask a DNS record for, also where that cannot be had now."""
+    return frozenset(wish.host for wish in _asked(ingresses, settings, Notices()))
+
+
+def managed_hosts(ingresses: Iterable[Ingress]) -> frozenset[str]:
+    """Return the hosts that Ingresses are annotated with as registered.
+
+    It is what tells records of ours where the interface of Pi-hole has no room for a marker.
+    """
+    found = set()
+    for ingress in ingresses:
+        for name in (ingress.annotations.get(MANAGED_HOSTS) or "").split(","):
+            try:
+                found.add(hosts.normalise(name.strip()))
+            except hosts.UnusableHostError:
+                continue
+    return frozenset(found)
+
+
+def _asked(ingresses: Iterable[Ingress], settings: Settings, notices: Notices) -> Iterator[_Wish]:
+    """Yield what is asked for, of the oldest Ingress first."""
+    for ingress in sorted(ingresses, key=lambda each: each.age):
+        yield from _wishes(ingress, settings, notices)
 
 
 def _wishes(ingress: Ingress, settings: Settings, notices: Notices) -> Iterator[_Wish]:
     register = annotations.switch(ingress.annotations, f"{PREFIX}register")
     if register is Switch.UNREADABLE:
         shown = ingress.annotations[f"{PREFIX}register"]
-        notices.add(
-            Reason.INVALID_ANNOTATION,
-            ingress,
-            f"{PREFIX}register is {str(shown)[:80]!r}, allowed is true or false: nothing is"
-            " registered",
+        message = (
+            f"{PREFIX}register is {str(shown)[:80]!r}, allowed is true or false: nothing new"
+            " is registered"
         )
-    if register is not Switch.ON or select.ignored(ingress):
+        notices.put(_unusable(Reason.INVALID_ANNOTATION, ingress, message, "register"))
+    if register not in (Switch.ON, Switch.UNREADABLE) or select.ignored(ingress):
         return
-    addresses = _addresses(ingress, settings, notices)
+    if register is Switch.UNREADABLE:
+        # Whether its hosts can be used matters only once it asks for records.
+        addresses, found = None, dict.fromkeys(_hosts(ingress, Notices()))
+    else:
+        addresses, found = _addresses(ingress, settings, notices), _usable(ingress, notices)
+    yield from (_Wish(host, addresses, ingress) for host in found)
+
+
+def _unusable(reason: Reason, ingress: Ingress, message: str, name: str) -> Notice:
+    return Notice(reason, select.ref(ingress), message, annotation=f"{PREFIX}{name}")
+
+
+def _usable(ingress: Ingress, notices: Notices) -> dict[str, None]:
     found = dict.fromkeys(_hosts(ingress, notices))
     if not found:
         notices.add(Reason.NO_HOSTS, ingress, "it asks for DNS records and has no usable host")
-    if addresses:
-        yield from (_Wish(host, addresses, ingress) for host in found)
+    return found
 
 
 def _hosts(ingress: Ingress, notices: Notices) -> Iterator[str]:
@@ -66,8 +138,8 @@ def _hosts(ingress: Ingress, notices: Notices) -> Iterator[str]:
             notices.add(Reason.INVALID_HOST, ingress, f"{shown}: {error}: no DNS record", shown)
 
 
-def _addresses(ingress: Ingress, settings: Settings, notices: Notices) -> tuple[str, ...]:
-    """Return one IPv4 address and perhaps one IPv6 address; nothing where they are unusable."""
+def _addresses(ingress: Ingress, settings: Settings, notices: Notices) -> tuple[str, ...] | None:
+    """Return one IPv4 address and perhaps one IPv6 address; None where they are unusable."""
     written = ingress.annotations.get(f"{PREFIX}target-ip")
     text = settings.pihole_target_ip if written is None else written
     try:
@@ -76,31 +148,105 @@ def _addresses(ingress: Ingress, settings: Settings, notices: Notices) -> tuple[
         found = []
     # A zone, as in fe80::1%eth0, means nothing to whoever asks for the record.
     if [each.version for each in found] not in ([4], [4, 6]) or "%" in text:
-        notices.add(
-            Reason.INVALID_TARGET_IP,
-            ingress,
+        message = (
             f"the address is {text[:80]!r}; needed is an IPv4 address, and after a comma perhaps"
-            " an IPv6 one",
+            " an IPv6 one"
         )
-        return ()
+        notices.put(_unusable(Reason.INVALID_TARGET_IP, ingress, message, "target-ip"))
+        return None
+    if len(found) > 1 and settings.pihole_api is PiholeApi.DNS_LOCAL:
+        message = (
+            f"there is no record for {found[1]}: pic:piholeApi dns-local has IPv4 addresses only"
+        )
+        notices.put(_unusable(Reason.IPV6_UNSUPPORTED, ingress, message, "target-ip"))
+        del found[1:]
     return tuple(str(each) for each in found)
 
 
-def _settle(wishes: list[_Wish], notices: Notices) -> Iterator[Record]:
-    first = wishes[0]
-    same = [wish for wish in wishes if wish.addresses == first.addresses]
-    owners = tuple(dict.fromkeys(_owner(wish.ingress) for wish in same))
+class _Live:
+    """Looks up what Pi-hole has, by host and family."""
+
+    def __init__(self, found: Sequence[LiveRecord]) -> None:
+        self._ours: dict[str, dict[Key, LiveRecord]] = {}
+        self._others: dict[Key, list[LiveRecord]] = {}
+        for each in sorted(found, key=lambda live: (*live.key, live.ip)):
+            if each.ours:
+                # An interrupted update leaves two of one family; one of them can be declared.
+                self._ours.setdefault(each.host, {}).setdefault(each.key, each)
+            else:
+                self._others.setdefault(each.key, []).append(each)
+
+    def ours(self, host: str) -> tuple[LiveRecord, ...]:
+        """Return our records of a host, one of a family."""
+        return tuple(self._ours.get(host, {}).values())
+
+    def all_of_ours(self) -> Iterator[LiveRecord]:
+        """Yield our records, one of a host and family."""
+        for found in self._ours.values():
+            yield from found.values()
+
+    def is_ours(self, key: Key) -> bool:
+        """Say whether we have a record of that host and family."""
+        return key in self._ours.get(key[0], {})
+
+    def others(self, key: Key) -> list[LiveRecord]:
+        """Return the records of others for a host and family, by address."""
+        return self._others.get(key, [])
+
+
+def _settle(wishes: Sequence[_Wish], context: _Context) -> Iterator[Record]:
+    """Yield the records of a host: its oldest Ingress decides, if it has anything to say."""
+    ours = context.live.ours(wishes[0].host)
+    first = next((each for each in wishes if each.addresses is not None or ours), None)
+    if first is None:
+        return
+    held = first.addresses is None
+    addresses = tuple(each.ip for each in ours) if first.addresses is None else first.addresses
+    agreeing = [each for each in wishes if each.addresses in (first.addresses, addresses)]
+    owners = tuple(dict.fromkeys(each.owner for each in agreeing))
     for wish in wishes:
-        if wish.addresses != first.addresses:
-            notices.add(
-                Reason.HOST_CONFLICT,
-                wish.ingress,
-                f"the DNS record of {wish.host} is that of Ingress {first.ingress.namespace}/"
-                f"{first.ingress.name}, which is older",
-                wish.host,
-            )
-    return (Record(first.host, address, owners) for address in first.addresses)
+        if wish.addresses is not None and wish not in agreeing:
+            _tell_conflict(wish, first.ingress, context.notices)
+    for address in addresses:
+        record = Record(first.host, address, owners, held=held)
+        if held or _is_free(record, first.ingress, context):
+            yield record
 
 
-def _owner(ingress: Ingress) -> Owner:
-    return Owner(ingress.namespace, ingress.name, ingress.uid)
+def _tell_conflict(wish: _Wish, older: Ingress, notices: Notices) -> None:
+    notices.add(
+        Reason.HOST_CONFLICT,
+        wish.ingress,
+        f"the DNS record of {wish.host} is that of Ingress {older.namespace}/{older.name}, which"
+        " is older",
+        wish.host,
+    )
+
+
+def _is_free(record: Record, ingress: Ingress, context: _Context) -> bool:
+    """Say whether a record can be declared beside what others have made, and tell of that."""
+    others = context.live.others(record.key)
+    if not others:
+        return True
+    ours = context.live.is_ours(record.key)
+    reason, message = _beside(record, others, ours=ours, settings=context.settings)
+    context.notices.add(reason, ingress, message, record.host)
+    return ours or reason is Reason.RECORD_TAKEN_OVER
+
+
+def _beside(
+    record: Record, others: Sequence[LiveRecord], *, ours: bool, settings: Settings
+) -> tuple[Reason, str]:
+    """Return what to tell of a record where others have the name as well."""
+    there = ", ".join(each.ip for each in others)
+    if any(each.ip == record.ip for each in others):
+        rest = "it is left as it is"
+        return Reason.RECORD_EXISTS, f"Pi-hole has {record.host} with {there} of others: {rest}"
+    told = f"Pi-hole has {record.host} with {there} of others, and {record.ip} is asked for"
+    if ours:
+        return Reason.RECORD_CONFLICT, f"{told}: it answers with both"
+    if not settings.pihole_take_over:
+        return Reason.RECORD_CONFLICT, f"{told}: theirs stays"
+    if not all(each.alone for each in others):
+        return Reason.RECORD_CONFLICT, f"{told}: theirs stays, since its line has other names too"
+    return Reason.RECORD_TAKEN_OVER, f"{told}: theirs is replaced"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from tabulate import tabulate
 
 from pic import sections
-from pic.changes import Changes, Update
-from pic.model import Plan, Resource
+from pic.changes import Changes, RecordChanges, Update
+from pic.model import Plan, Record, Resource
 from pic.notices import Level, Notice
 from pic.review import Refusal, Review, openings
 
@@ -27,6 +27,8 @@ def counts(value: Plan) -> str:
     found = [_many(len(value.resources), "resource"), *([f"{held} of them held"] if held else [])]
     if value.records:
         found.append(_many(len(value.records), "DNS record"))
+        left = sum(each.held for each in value.records)
+        found += [f"{left} of them held"] if left else []
     found.append(_many(levels[Level.WARNING], "warning"))
     found.append(_many(levels[Level.NORMAL], "remark"))
     return ", ".join(found)
@@ -58,7 +60,9 @@ def access(resource: Resource) -> str:
 
 
 def _records(value: Plan) -> str:
-    return _table([{"HOST": each.host, "ADDRESS": each.ip} for each in value.records])
+    return _table(
+        [{"HOST": each.host, "ADDRESS": sections.address(each)} for each in value.records]
+    )
 
 
 def _notices(notices: Sequence[Notice]) -> str:
@@ -83,13 +87,14 @@ def _table(rows: Sequence[dict[str, str]]) -> str:
 
 def changes(value: Changes) -> str:
     """Return what would change, the dangerous first."""
-    return "\n".join(_change_lines(value)) or "Nothing differs from what is live."
+    lines = [*_going(value), *_coming(value), *_records_coming(value.records)]
+    return "\n".join(lines) or "Nothing differs from what is live."
 
 
 def review(value: Review) -> str:
     """Return a review: counts first, then a refusal, the changes, and what needs attention."""
     refused = _refusal(value, value.refusal) if value.refusal else ""
-    told = changes(value.changes), _notices(value.notices)
+    told = changes(value.changes), _held(value.held_records), _notices(value.notices)
     parts = [sections.counts(value), refused, *told, sections.foot(value)]
     return "\n\n".join(filter(None, parts))
 
@@ -107,12 +112,17 @@ def _refusal(value: Review, refusal: Refusal) -> str:
     return "\n".join(lines)
 
 
-def _change_lines(value: Changes) -> Iterator[str]:
+def _going(value: Changes) -> Iterator[str]:
     for live in value.removed:
         yield f"- {live.host} ({'/'.join(live.key)}) is removed"
     for move in value.moved:
         places = ("/".join(move.live.key), "/".join(move.resource.key))
         yield f"- {move.live.host} moves from {places[0]} to {places[1]}"
+    for record in value.records.removed:
+        yield f"- DNS record {record.host} {record.ip} is removed"
+
+
+def _coming(value: Changes) -> Iterator[str]:
     for opening in openings(value):
         if opening.before:
             yield f"! {opening.resource.host} becomes public (was: {opening.before})"
@@ -122,6 +132,17 @@ def _change_lines(value: Changes) -> Iterator[str]:
         yield f"+ {resource.host} ({'/'.join(resource.key)}) becomes {access(resource)}"
     for update in value.updated:
         yield f"~ {update.resource.host}: {_fields(update)}"
+
+
+def _records_coming(value: RecordChanges) -> Iterator[str]:
+    for record in value.created:
+        yield f"+ DNS record {record.host} {record.ip}"
+    for update in value.updated:
+        yield f"~ DNS record {update.record.host}: {update.live.ip} → {update.record.ip}"
+
+
+def _held(records: Sequence[Record]) -> str:
+    return "\n".join(f"= DNS record {each.host} {each.ip} is held" for each in records)
 
 
 def _fields(update: Update) -> str:

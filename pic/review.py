@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pic import wire
-from pic.changes import Changes, Move, Update
+from pic.changes import Changes, Move, RecordChanges, Update
 from pic.config import Settings
-from pic.model import Plan, Resource, Spec
+from pic.model import LiveRecord, Plan, Record, Resource, Spec
 from pic.notices import Level, Notice
 from pic.wire import Json
 
@@ -68,6 +68,7 @@ class Review:
         notices: Those to show, warnings first.
         known_notices: How many others were there without the branch; None where there is no
             branch, and so all are shown.
+        held_records: DNS records that stay as they are, since what asks for them is not understood.
     """
 
     project: str
@@ -78,6 +79,12 @@ class Review:
     notices: tuple[Notice, ...] = ()
     known_notices: int | None = None
     refusal: Refusal | None = None
+    held_records: tuple[Record, ...] = ()
+
+    @property
+    def has_records(self) -> bool:
+        """There is anything to say of DNS records; of a stack without Pi-hole there is not."""
+        return self.changes.records != RecordChanges()
 
     @property
     def command(self) -> str:
@@ -127,6 +134,7 @@ def build(
         ),
         known_notices=None if known is None else len(plan.notices) - len(shown),
         refusal=refusal,
+        held_records=tuple(each for each in plan.records if each.held),
     )
 
 
@@ -196,8 +204,32 @@ def as_json(review: Review) -> Json:
         ],
         "created": [wire.resource(each) for each in changes.created],
         "updated": [_json_update(each) for each in changes.updated],
+        **({"records": _json_records(review)} if review.has_records else {}),
         "notices": [wire.notice(each) for each in review.notices],
     }
+
+
+def _json_records(review: Review) -> Json:
+    """Return the DNS records; `compared` is false where Pi-hole was not read."""
+    changes = review.changes.records
+    return {
+        "live": changes.known,
+        "planned": changes.wanted,
+        "compared": changes.compared,
+        "removed": [_json_record(each) for each in changes.removed],
+        "updated": [
+            {"host": each.record.host, "old": each.live.ip, "new": each.record.ip}
+            for each in changes.updated
+        ],
+        "created": [
+            {**_json_record(each), "owners": wire.owners(each.owners)} for each in changes.created
+        ],
+        "held": [_json_record(each) for each in review.held_records],
+    }
+
+
+def _json_record(record: Record | LiveRecord) -> Json:
+    return {"host": record.host, "ip": record.ip}
 
 
 def _json_counts(review: Review) -> Mapping[str, int | None]:

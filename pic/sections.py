@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pic.changes import Changes
-from pic.model import LiveResource, Plan, Resource
+from pic.model import LiveResource, Plan, Record, Resource
 from pic.notices import Level, Notice
 from pic.review import Review, access
 
@@ -42,13 +42,31 @@ def counts(review: Review) -> str:
         _many(len(changes.moved), "moved"),
         _many(len(changes.created), "new"),
         _many(len(changes.updated), "changed"),
+        *_record_counts(review),
         _many(levels[Level.WARNING], f"{new}warning", f"{new}warnings"),
         _many(levels[Level.NORMAL], f"{new}remark", f"{new}remarks"),
     ]
     said = [each for each in found if each]
     if not changes:
         said.insert(0, "no changes")
-    return f"{', '.join(said)} ({changes.known:,} live, {changes.wanted:,} planned)"
+    return f"{', '.join(said)} ({_sizes(review)})"
+
+
+def _record_counts(review: Review) -> Iterator[str]:
+    changes = review.changes.records
+    yield _many(len(changes.removed), "DNS record removed", "DNS records removed")
+    yield _many(len(changes.created), "new DNS record", "new DNS records")
+    yield _many(len(changes.updated), "DNS record changed", "DNS records changed")
+    yield _many(len(review.held_records), "DNS record held", "DNS records held")
+
+
+def _sizes(review: Review) -> str:
+    changes, records = review.changes, review.changes.records
+    found = f"{changes.known:,} live, {changes.wanted:,} planned"
+    if not review.has_records:
+        return found
+    live = f"{records.known:,} live" if records.compared else "not compared"
+    return f"{found}; DNS records: {live}, {records.wanted:,} planned"
 
 
 def foot(review: Review) -> str:
@@ -92,25 +110,30 @@ class Section:
     rows: tuple[Row, ...]
 
 
-_HOST, _ACCESS = Column("Host"), Column("Access", literal=False)
+_HOST, _ADDRESS, _ACCESS = Column("Host"), Column("Address"), Column("Access", literal=False)
 _OBJECT, _TUNNEL, _BACKENDS = Column("Object"), Column("Tunnel"), Column("Backends")
 
 
 def of_review(review: Review) -> list[Section]:
     """Return what is not empty, most important first."""
     title = "Notices" if review.known_notices is None else "New notices"
-    found = (*_exposure(review), *_rest(review.changes), _noticed(review.notices, title))
+    found = (
+        *_exposure(review),
+        *_going(review.changes),
+        *_coming(review.changes),
+        _records("DNS records held", [(each.host, each.ip) for each in review.held_records]),
+        _noticed(review.notices, title),
+    )
     return [section for section in found if section.rows]
 
 
 def of_plan(plan: Plan) -> list[Section]:
     """Return what is not empty of a plan."""
-    records = Section(
-        "DNS records",
-        (_HOST, Column("Address")),
-        tuple((each.host, each.ip) for each in plan.records),
+    found = (
+        _whole(plan.resources, "Resources"),
+        _records("DNS records", [(each.host, address(each)) for each in plan.records]),
+        _noticed(plan.notices, "Notices"),
     )
-    found = (_whole(plan.resources, "Resources"), records, _noticed(plan.notices, "Notices"))
     return [section for section in found if section.rows]
 
 
@@ -130,7 +153,7 @@ def _exposure(review: Review) -> Iterator[Section]:
     )
 
 
-def _rest(changes: Changes) -> Iterator[Section]:
+def _going(changes: Changes) -> Iterator[Section]:
     yield Section(
         "Removed",
         (_HOST, _OBJECT),
@@ -143,6 +166,11 @@ def _rest(changes: Changes) -> Iterator[Section]:
             (each.resource.host, place(each.live), place(each.resource)) for each in changes.moved
         ),
     )
+    gone = [(each.host, each.ip) for each in changes.records.removed]
+    yield _records("DNS records removed", gone)
+
+
+def _coming(changes: Changes) -> Iterator[Section]:
     yield _whole(changes.created, "New")
     yield Section(
         "Changed",
@@ -153,6 +181,22 @@ def _rest(changes: Changes) -> Iterator[Section]:
             for field in each.fields
         ),
     )
+    yield _records("New DNS records", [(each.host, each.ip) for each in changes.records.created])
+    yield Section(
+        "DNS records changed",
+        (_HOST, Column("Live"), Column("Planned")),
+        tuple((each.record.host, each.live.ip, each.record.ip) for each in changes.records.updated),
+    )
+
+
+def _records(title: str, rows: Sequence[tuple[str, str]]) -> Section:
+    """Return DNS records as a section."""
+    return Section(title, (_HOST, _ADDRESS), tuple(rows))
+
+
+def address(record: Record) -> str:
+    """Return the address of a record as a plan shows it."""
+    return f"{record.ip} (held)" if record.held else record.ip
 
 
 def _whole(resources: Sequence[Resource], title: str) -> Section:

@@ -72,7 +72,8 @@ def managed(
             notices.add(reason, ingress, _WHY_IGNORED[reason])
             continue
         for remark in wishes.remarks:
-            notices.add(remark.reason, ingress, remark.message)
+            about, annotation = ref(ingress), remark.annotation
+            notices.put(Notice(remark.reason, about, remark.message, annotation=annotation))
         yield Managed(ingress, wishes, _class_tunnel(name, settings))
 
 

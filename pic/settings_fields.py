@@ -305,4 +305,22 @@ FIELDS = (
         _SWITCH,
         "Ingresses are annotated with the hosts that Pi-hole has.",
     ),
+    Field(
+        "piholeCa",
+        read.line,
+        "a path",
+        "A file of certificates in PEM that the one of Pi-hole is checked with.",
+    ),
+    Field(
+        "piholeServerName",
+        read.unless_empty(read.domain, ""),
+        "a DNS name such as pi.hole",
+        "The name in the certificate of Pi-hole, where it is not the one in the URL.",
+    ),
+    Field(
+        "piholeInsecure",
+        read.switch,
+        _SWITCH,
+        "Any certificate of Pi-hole is accepted, so anybody in between can learn its password.",
+    ),
 )

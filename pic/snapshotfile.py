@@ -1,19 +1,19 @@
 """The snapshot file: what one run read from the cluster, for a run that may not read it.
 
 It holds what planning looks at (`kept`) and nothing else, since whoever sees a pull request may
-see it.
+see it. Of Pi-hole that is our records, and those of others for hosts that an Ingress asks for.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from pic import kept, live, permissions
+from pic import assemble, kept, live, permissions, records
 from pic.assemble import Seen
-from pic.config import ResourceSchema, Settings
-from pic.errors import ManifestError, SettingsError
-from pic.model import Schema
+from pic.config import ResourceSchema, Settings, TargetName
+from pic.errors import ManifestError, PiholeError, SettingsError
+from pic.model import LiveRecord, Schema, Unanswered
 from pic.objects import Raw
 
 VERSION = 1
@@ -27,6 +27,7 @@ _SCHEMA = {
     "tunnelNamespace": "tunnel_namespace",
     "protection": "protection",
 }
+_RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
 _FIXED = {ResourceSchema.TARGETS: live.SCHEMA_TARGETS, ResourceSchema.TARGET: live.SCHEMA_TARGET}
 
 
@@ -45,7 +46,25 @@ def document(seen: Seen, settings: Settings) -> str:
         "listings": listings(settings),
     }
     kinds = ",\n".join(_section(kind, seen.objects[kind]) for kind in sorted(seen.objects))
-    return f'{json.dumps(head)[:-1]}, "objects": {{\n{kinds}\n}}}}\n'
+    pihole = _pihole(seen, settings) if TargetName.PIHOLE in settings.targets else ""
+    return f'{json.dumps(head)[:-1]}, {pihole}"objects": {{\n{kinds}\n}}}}\n'
+
+
+def _pihole(seen: Seen, settings: Settings) -> str:
+    """Return what Pi-hole has, a record a line, or why that is not known."""
+    why = seen.unanswered and {"url": seen.unanswered.url, "problem": str(seen.unanswered.error)}
+    head = f'"unanswered": {json.dumps(why)}, "records": '
+    if seen.records is None:
+        return f"{head}null, "
+    asked = records.asked_for(assemble.snapshot(seen).ingresses, settings)
+    shown = (
+        json.dumps({"host": each.host, "ip": each.ip, "ours": each.ours, "alone": each.alone})
+        for each in seen.records
+        # What people have in their Pi-hole besides is nobody's business.
+        if each.ours or each.host in asked
+    )
+    lines = ",\n".join(sorted(shown))
+    return f"{head}[\n{lines}\n], "
 
 
 def _section(kind: str, found: Iterable[Raw]) -> str:
@@ -85,7 +104,13 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> Seen:
     if not isinstance(cluster_id, str):
         _refuse(where, "clusterId is no text")
     schema = _FIXED.get(settings.resource_schema) or _schema(where, found.get("schema"))
-    return Seen(_objects(where, found.get("objects")), cluster_id, schema)
+    return Seen(
+        _objects(where, found.get("objects")),
+        cluster_id,
+        schema,
+        _records(where, found.get("records")),
+        _unanswered(where, found.get("unanswered")),
+    )
 
 
 def _bytes(path: str, stdin: BinaryIO) -> bytes:
@@ -119,9 +144,38 @@ def _check_settings(where: str, found: Raw, settings: Settings) -> None:
     differences = [
         *(f"lacks {each}" for each in sorted(wanted - there)),
         *(f"also has {each}" for each in sorted(there - wanted)),
+        *_other_targets(found, settings),
     ]
     if differences:
         _refuse(where, f"it was written for other settings: it {', '.join(differences)}")
+
+
+def _other_targets(found: Raw, settings: Settings) -> Iterator[str]:
+    there, wanted = "records" in found, TargetName.PIHOLE in settings.targets
+    if there != wanted:
+        yield f"{'also has' if there else 'lacks'} the records of Pi-hole"
+
+
+def _records(where: str, found: object) -> tuple[LiveRecord, ...] | None:
+    if found is None:
+        return None
+    listed = found if isinstance(found, list) else [None]
+    raws = [each if isinstance(each, dict) else {} for each in listed]
+    if not all(each.keys() == _RECORD.keys() for each in raws):
+        _refuse(where, f"records is not a list of maps of {', '.join(_RECORD)}")
+    if not all(isinstance(each[key], kind) for each in raws for key, kind in _RECORD.items()):
+        _refuse(where, "records has a value of another kind")
+    return tuple(LiveRecord(**each) for each in raws)
+
+
+def _unanswered(where: str, found: object) -> Unanswered | None:
+    if found is None:
+        return None
+    why = found if isinstance(found, dict) else {}
+    url, problem = why.get("url"), why.get("problem")
+    if not isinstance(url, str) or not isinstance(problem, str):
+        _refuse(where, "unanswered is not a map of url, problem")
+    return Unanswered(url, PiholeError(problem))
 
 
 def _schema(where: str, found: object) -> Schema:

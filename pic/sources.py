@@ -4,21 +4,27 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pic import assemble, live, manifests
+from pic import assemble, live, manifests, records
 from pic.assemble import Seen
-from pic.config import ResourceSchema, Settings, TargetName, parse
-from pic.errors import SettingsError
+from pic.config import PiholeApi, ResourceSchema, Settings, TargetName, parse
+from pic.errors import PiholeError, SettingsError
 from pic.inventory import Ownership
-from pic.model import Schema, Snapshot
+from pic.model import Schema, Snapshot, Unanswered
 from pic.names import label_value
 from pic.notices import Notice
 from pic.permissions import tunnel_places
 from pic.stackfile import PROJECT, StackFile, stacks
 
+if TYPE_CHECKING:
+    from pic.cluster import Transport
+
 OFFLINE_STACK = "offline"
+# Where the password of Pi-hole may be; the second is the name that the seed has for it.
+PASSWORDS = ("PIHOLE_PASSWORD", "PIHOLE_API_TOKEN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ def deployable(
         settings, remarks = parse(raw, environment)
     except SettingsError as error:
         raise SettingsError([*error.problems, *unbound]) from error
-    if found := [*unbound, *problems(settings), *_undeployable(settings)]:
+    if found := [*unbound, *problems(settings), *_undeployable(settings, environment)]:
         raise SettingsError(found)
     label = stack_label(stack)
     return Run(settings, label, _ownership(label, settings), remarks)
@@ -153,12 +159,24 @@ def _unbound(stack: str) -> str:
     )
 
 
-def _undeployable(settings: Settings) -> Sequence[str]:
-    """Return what can be planned with, but not deployed."""
-    found = []
-    if TargetName.PIHOLE in settings.targets:
-        found.append("pic:targets: pihole can be planned, but not deployed yet: leave it out")
-    return found
+def _undeployable(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
+    """Return what can be planned without, and is needed to deploy."""
+    if TargetName.PIHOLE not in settings.targets:
+        return []
+    needed = (
+        (settings.pihole_url, "pic:piholeUrl is not set: set it, or PIHOLE_URL"),
+        (
+            settings.pihole_target_ip,
+            "pic:piholeTargetIp is not set: set it, or DEFAULT_TARGET_IP, to the IPv4 address of"
+            " records whose Ingress names none",
+        ),
+        (
+            any(environment.get(name) for name in PASSWORDS),
+            f"Pi-hole's password is not there: set {' or '.join(PASSWORDS)} in the environment;"
+            " an app password needs webserver.api.app_sudo",
+        ),
+    )
+    return [f"pic:targets has pihole, and {problem}" for there, problem in needed if not there]
 
 
 def given(pairs: Sequence[str]) -> dict[str, object]:
@@ -196,7 +214,7 @@ def offline_snapshot(paths: Sequence[str], settings: Settings) -> Snapshot:
 
 
 def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -> Seen:
-    """Return what the cluster holds, or a snapshot file where one is named.
+    """Return what the cluster and Pi-hole hold, or a snapshot file where one is named.
 
     Raises:
         ClusterError: The cluster could not be read whole.
@@ -209,7 +227,42 @@ def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -
     # The Kubernetes client takes a fifth of a second to import, which runs on files do without.
     from pic import cluster  # noqa: PLC0415
 
-    return cluster.read(cluster.connect(settings, environment), settings)
+    return read(cluster.connect(settings, environment), settings, environment)
+
+
+def read(transport: "Transport", settings: Settings, environment: Mapping[str, str]) -> Seen:
+    """Return what the cluster holds, and what Pi-hole does where it is a target.
+
+    A Pi-hole that does not answer ends nothing: `unanswered` says why.
+
+    Raises:
+        ClusterError: The cluster could not be read whole.
+    """
+    from pic import cluster  # noqa: PLC0415 - see look
+
+    seen = cluster.read(transport, settings)
+    if TargetName.PIHOLE not in settings.targets or not settings.pihole_url:
+        return seen
+    # Runs without this target do without its client.
+    from pic.pihole import door  # noqa: PLC0415
+
+    try:
+        found = door.read(settings, seen.cluster_id, environment, _owned(seen, settings))
+    except PiholeError as error:
+        return replace(seen, unanswered=Unanswered(settings.pihole_url, error))
+    return replace(seen, records=found)
+
+
+def _owned(seen: Seen, settings: Settings) -> frozenset[str]:
+    """Return the hosts whose records are ours where they can bear no marker."""
+    if settings.pihole_api is PiholeApi.V6:
+        return frozenset()
+    ingresses = assemble.snapshot(seen).ingresses
+    found = records.managed_hosts(ingresses)
+    if settings.pihole_annotate:
+        return found
+    # With nothing written back, what is wanted stays declared, and the provider tells whose it is.
+    return found | records.asked_for(ingresses, settings)
 
 
 def check_stdin(*groups: Sequence[str]) -> None:
@@ -242,7 +295,9 @@ def proposal(seen: Seen, branch: Branch, settings: Settings) -> Proposal:
     places = _places(settings)
     new, old, gone = (assemble.within(from_files(each, seen.schema), places) for each in paths)
     left = assemble.without(assemble.without(seen, old, new), gone, new)
-    before = (seen, assemble.overlay(seen, old)) if branch.base else (seen,)
+    # Whoever reviews a branch must know that records are not compared: it counts as new.
+    known = replace(seen, unanswered=None)
+    before = (known, assemble.overlay(known, old)) if branch.base else (known,)
     return Proposal(assemble.overlay(left, new), before)
 
 

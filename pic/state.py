@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pic.model import KIND
 from pic.objects import Raw, mapping, sequence, text
 
+_RECORD = "pihole:index:DnsRecord"
+
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
@@ -23,11 +25,31 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
+class RememberedRecord:
+    """A DNS record in the state.
+
+    Attributes:
+        urn: Names it in the engine.
+        host: As it was last declared, as is `ip`.
+    """
+
+    urn: str
+    host: str
+    ip: str
+
+
+@dataclass(frozen=True, slots=True)
 class State:
-    """The stack's resources by host, and its outputs."""
+    """What a stack has, and its outputs.
+
+    Attributes:
+        resources: By host.
+        records: By id, such as `app.example.com/A`.
+    """
 
     resources: Mapping[str, Remembered] = field(default_factory=dict)
     outputs: Raw = field(default_factory=dict)
+    records: Mapping[str, RememberedRecord] = field(default_factory=dict)
 
     @property
     def keys(self) -> frozenset[tuple[str, str]]:
@@ -51,7 +73,18 @@ def read(export: Raw) -> State:
         if text(each.get("type")).endswith(f":{KIND}") and not each.get("delete")
     }
     stack = next((each for each in entries if each.get("type") == "pulumi:pulumi:Stack"), {})
-    return State(found, mapping(stack.get("outputs") or {}, "outputs"))
+    records = {
+        text(each.get("id")): _record(each)
+        for each in entries
+        if each.get("type") == _RECORD and not each.get("delete")
+    }
+    return State(found, mapping(stack.get("outputs") or {}, "outputs"), records)
+
+
+def _record(entry: Raw) -> RememberedRecord:
+    outputs = mapping(entry.get("outputs") or {}, "outputs")
+    host, ip = text(outputs.get("host")), text(outputs.get("ip"))
+    return RememberedRecord(text(entry.get("urn")), host, ip)
 
 
 def _remembered(entry: Raw) -> Remembered:

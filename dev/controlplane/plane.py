@@ -136,6 +136,15 @@ class ControlPlane:
         self._await_ready()
         self._restart_controller_manager()
 
+    def stop_etcd(self) -> None:
+        """Kill etcd: the API server runs, and knows nothing any more."""
+        kill(self._children.pop("etcd"))
+
+    def start_etcd(self) -> None:
+        """Start etcd again, with what it held, and wait until the API server has found it."""
+        self._start_etcd()
+        self._await_ready()
+
     def check(self) -> None:
         """Raise an error if a part has ended by itself."""
         for child in self._children.values():

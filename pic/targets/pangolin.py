@@ -1,10 +1,8 @@
-"""Declares planned PangolinResources as Pulumi resources, at the engine's pace."""
+"""Planned PangolinResources as Pulumi resources."""
 
 from collections.abc import Sequence
-from functools import partial
 from importlib.metadata import version
 
-import pulumi
 from pulumi_kubernetes import Provider
 from pulumi_kubernetes.provider import KubeClientSettingsArgs
 
@@ -13,7 +11,7 @@ from pic.config import Settings
 from pic.hooks import Bindings
 from pic.live import FIELD_MANAGER
 from pic.model import API_VERSION, KIND, Resource
-from pic.targets.registration import Declaration, Kind, register
+from pic.targets.registration import Batch, Declaration, Kind
 
 # The provider's default of 50 requests a second is slower than the engine.
 QPS, BURST = 1000, 2000
@@ -43,17 +41,15 @@ def provider(cluster_id: str, settings: Settings) -> Provider:
     )
 
 
-def declare(
+def batch(
     resources: Sequence[Resource],
     cluster: Provider,
     hooks: Bindings,
     settings: Settings,
-) -> None:
-    """Declare the resources as soon as the program's own code has ended."""
+) -> Batch:
+    """Return the resources as they are declared."""
     kind = Kind(TOKEN, version("pulumi-kubernetes"), cluster, hooks, DELETE_TIMEOUT)
-    declared = [declaration(each, settings) for each in resources]
-    # What runs as the program's entry point is awaited before the SDK waits for what is left.
-    pulumi.run(partial(register, kind, declared))
+    return Batch(kind, [declaration(each, settings) for each in resources])
 
 
 def declaration(resource: Resource, settings: Settings) -> Declaration:

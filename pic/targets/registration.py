@@ -50,7 +50,7 @@ class Kind:
 
     Attributes:
         token: The type token.
-        version: That of the provider's plugin.
+        version: That of the provider's plugin; empty where the project says which it is.
         delete_timeout: As Pulumi writes durations, such as `2m`.
     """
 
@@ -61,8 +61,37 @@ class Kind:
     delete_timeout: str
 
 
-async def register(kind: Kind, declarations: Sequence[Declaration]) -> None:
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Everything of one target."""
+
+    kind: Kind
+    declarations: Sequence[Declaration]
+
+
+async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
+    """Register what all targets have, at the same time, so that none waits for another.
+
+    Returns:
+        The names of the resources that the engine could not bring about.
+
+    Raises:
+        Exception: The engine refuses a registration, or is going away.
+    """
+    calls = (register(each.kind, each.declarations) for each in batches)
+    failed: set[str] = set()
+    for each in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(each, BaseException):
+            raise each
+        failed |= each
+    return frozenset(failed)
+
+
+async def register(kind: Kind, declarations: Sequence[Declaration]) -> frozenset[str]:
     """Register resources, replaced by deleting first, and wait until the engine has done them all.
+
+    Returns:
+        The names of those that it could not bring about.
 
     Raises:
         Exception: The engine refuses a registration, or is going away.
@@ -73,7 +102,7 @@ async def register(kind: Kind, declarations: Sequence[Declaration]) -> None:
     }
     loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(OUTSTANDING)
     try:
-        await asyncio.gather(
+        done = await asyncio.gather(
             *(
                 # The SDK keeps what it knows of the run in the context of the calling task.
                 loop.run_in_executor(threads, copy_context().run, calls[each.adopting], each)
@@ -83,6 +112,7 @@ async def register(kind: Kind, declarations: Sequence[Declaration]) -> None:
     finally:
         # Waiting here would keep the loop from answering the hooks that a registration waits for.
         threads.shutdown(wait=False, cancel_futures=True)
+    return frozenset(each.name for each, well in zip(declarations, done, strict=True) if not well)
 
 
 async def _shared(kind: Kind, hooks: pulumi.ResourceHookBinding) -> Request:
@@ -105,13 +135,14 @@ async def _shared(kind: Kind, hooks: pulumi.ResourceHookBinding) -> Request:
     )
 
 
-def _call(monitor: Any, shared: Request, declared: Declaration) -> None:
+def _call(monitor: Any, shared: Request, declared: Declaration) -> bool:
+    """Register a resource, and say whether that went well; why not, the engine tells the user."""
     request = Request()
     request.CopyFrom(shared)
     request.name, request.importId = declared.name, declared.import_id
     request.object.update(declared.inputs)
     try:
-        # What became of it the engine tells the user itself.
-        monitor.RegisterResource(request)
+        answer = monitor.RegisterResource(request)
     except grpc.RpcError as error:
         handle_grpc_error(error)
+    return bool(answer.result == resource_pb2.SUCCESS)

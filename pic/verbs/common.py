@@ -2,20 +2,24 @@
 
 import argparse
 import contextlib
+import logging
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
+from pic import logs
+from pic.logs import LogFormat
 from pic.model import Plan
 from pic.notices import Notice
+from pic.sources import Run
 
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name
+# It cannot be written out at run time.
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no public name
 
 
 def add(
-    verbs: "Verbs", name: str, summary: str, description: str, examples: str
+    verbs: Verbs, name: str, summary: str, description: str, examples: str
 ) -> argparse.ArgumentParser:
     """Add the parser of a verb, with the common flags; `examples` are lines of a terminal."""
     verb = verbs.add_parser(
@@ -34,6 +38,11 @@ def add(
         help="a setting without the pic: prefix, over those of the stack; repeatable",
     )
     verb.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    verb.add_argument(
+        "--log-format",
+        choices=tuple(map(str, LogFormat)),
+        help="make standard error a log, one line for each thing done (default: for a person)",
+    )
     return verb
 
 
@@ -49,17 +58,35 @@ def add_manifests(verb: argparse.ArgumentParser) -> None:
 
 
 def progress(options: argparse.Namespace, what: str) -> None:
-    """Say on a terminal what is being done."""
+    """Say on a terminal, or in a log, what is being done."""
+    if options.log_format:
+        say(options, what)
+        return
     # A terminal that is gone must not stop what reads the engine's events.
     with contextlib.suppress(OSError, ValueError):
-        if not options.quiet and sys.stderr.isatty():
-            print(f"pic: {what} …", file=sys.stderr)
+        if sys.stderr.isatty():
+            say(options, f"{what} …")
 
 
 def say(options: argparse.Namespace, line: str) -> None:
     """Say something on standard error; in a pipeline's log as well, since a wait may be long."""
     if not options.quiet:
-        print(f"pic: {line}", file=sys.stderr)
+        logs.tell(logs.INFO, line)
+
+
+def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str = "") -> None:
+    """Say why a run ends otherwise than with 0; a log has the exit code and a digest as fields."""
+    fields: dict[str, logs.Field] = {
+        "exit_code": exit_code,
+        **({"digest": digest} if digest else {}),
+    }
+    logs.tell(logs.ERROR, message, **(fields if options.log_format else {}))
+
+
+def heeding(run: Run) -> Run:
+    """Return a run, after its log level is in effect."""
+    logs.set_level(logging.getLevelNamesMapping()[run.settings.log_level.upper()])
+    return run
 
 
 def seconds(given: str) -> float:

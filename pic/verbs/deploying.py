@@ -1,16 +1,19 @@
 """What the verbs that start an engine share: what they work on, progress, and their report."""
 
 import argparse
+import contextlib
 import json
-import sys
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pic import report, sources
-from pic.errors import FailedError, PicError, SettingsError
+from pic import actions, logs, report, sources
+from pic.actions import Action, Scene
+from pic.errors import FailedError, InterruptedRunError, PicError, SettingsError
 from pic.outcome import Failure, Outcome, counted
 from pic.sources import Run
 from pic.stackfile import StackFile
@@ -54,7 +57,7 @@ def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[
     stored = StackFile(Path.cwd(), stack).settings()
     if not Path("Pulumi.yaml").is_file():
         raise SettingsError(["there is no Pulumi.yaml here: run pic in the project's folder"])
-    return stack, sources.deployable({**stored, **given}, stack, environment)
+    return stack, common.heeding(sources.deployable({**stored, **given}, stack, environment))
 
 
 def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
@@ -96,26 +99,74 @@ class Progress:
             common.progress(self.options, f"{outcome.done} steps done")
 
 
-def conclude(result: "Result") -> None:
-    """Print what was done.
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Let a signal between two passes of the engine end a run like one during a pass.
+
+    Raises:
+        InterruptedRunError: There was one.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    # As process 1 of a container, nothing would happen by default.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if main else None
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedRunError(
+            "interrupted between two steps: what was done is saved. Run again to finish"
+        ) from error
+    finally:
+        if main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def begin(known: "Situation") -> None:
+    """Log which Ingresses something is to be done for."""
+    _log(actions.begun(Scene(known.plan, known.changes, known.snapshot.ingresses)))
+
+
+def conclude(options: argparse.Namespace, known: "Situation", result: "Result") -> None:
+    """Log and print what was done.
 
     Raises:
         FailedError: Some resources failed.
+        PiholeError: None did, but Pi-hole's records are not known.
     """
     if result.outcome is None:
+        if result.unanswered:
+            raise result.unanswered
         print("Nothing to do: everything is as it was deployed.")
         return
-    for warning in result.outcome.warnings:
-        print(f"pic: {warning}", file=sys.stderr)
+    _tell(options, result.outcome, Scene(known.plan, result.changes, known.snapshot.ingresses))
     if result.changes:
         print(report.changes(result.changes))
     if result.failures:
         raise FailedError(_failed(result.failures))
     print(f"Done: {counted(result.outcome.changed) or 'nothing had to be changed'}.")
+    if result.unanswered:
+        raise result.unanswered
+
+
+def _tell(options: argparse.Namespace, outcome: Outcome, scene: Scene) -> None:
+    """Log each thing once: a person reads in the report what was done."""
+    told = set()
+    if options.log_format:
+        _log(actions.noticed(scene))
+        told = {report.remark(each) for each in scene.plan.notices}
+    for warning in outcome.warnings:
+        if warning not in told:
+            logs.tell(logs.WARN, warning)
+    if options.log_format or logs.is_debug():
+        _log(actions.done(outcome, scene))
+
+
+def _log(lines: Iterable[Action]) -> None:
+    for each in lines:
+        logs.tell(each.level, each.message, **each.fields)
 
 
 def _failed(failures: tuple[Failure, ...]) -> str:
-    lines = [f"{each.host} ({each.kind.value}): {each.message}" for each in failures]
+    lines = [f"{each.host} ({each.kind.value}): {each.words}" for each in failures]
     return "\n".join([f"{len(failures)} resources failed; the others are done:", *lines])
 
 
@@ -132,15 +183,21 @@ def check_report(path: str | None) -> None:
         raise SettingsError([f"--report {path} cannot be written: {failed}"]) from failed
 
 
-def write_report(path: str | None, result: "Result | None", error: PicError | None) -> None:
+def write_report(
+    path: str | None,
+    result: "Result | None",
+    error: PicError | None,
+    known: "Situation | None" = None,
+) -> None:
     """Write what happened as JSON, for what decides whether and when to try again (DESIGN 9.15).
 
-    Where neither is known there is nothing to say.
+    Where neither is known there is nothing to say. Only where all went well it says what is
+    deployed since, which was known before.
     """
     if not path or (result is None and error is None):
         return
     failures = result.failures if result else ()
-    body = {
+    body: dict[str, object] = {
         "version": 1,
         "exitCode": _exit_code(failures, error),
         "changed": dict(result.outcome.changed) if result and result.outcome else {},
@@ -150,13 +207,21 @@ def write_report(path: str | None, result: "Result | None", error: PicError | No
                 "host": each.host,
                 "class": each.kind.value,
                 "retryAfter": each.retry_after,
-                "message": each.message,
+                "message": each.words,
             }
-            for each in failures
+            for each in (result.reported if result else ())
         ],
         "error": str(error) if error else None,
     }
+    if known and not error:
+        body["deployed"] = _deployment(known)
     Path(path).write_text(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+
+
+def _deployment(known: "Situation") -> dict[str, object]:
+    from pic import declared  # noqa: PLC0415 - see work
+
+    return declared.deployment(known)
 
 
 def _exit_code(failures: tuple[Failure, ...], error: PicError | None) -> int:

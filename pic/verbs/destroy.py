@@ -2,15 +2,13 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from pic.model import Plan
 from pic.verbs import common, deploying
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
-
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,
@@ -28,7 +26,10 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Delete everything."""
     from pic import driver  # noqa: PLC0415 - half a second to import
 
-    asked = deploying.work(options, environment)
-    result = driver.destroy(asked.engine, asked.known, deploying.teller(options))
-    deploying.conclude(result)
+    with deploying.stoppable():
+        asked = deploying.work(options, environment)
+        going = replace(asked.known, plan=Plan(), changes=driver.everything(asked.known))
+        deploying.begin(going)
+        result = driver.destroy(asked.engine, asked.known, deploying.teller(options))
+        deploying.conclude(options, going, result)
     return 0

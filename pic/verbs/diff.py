@@ -2,15 +2,11 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pic.verbs import common, reporting
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
-
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,

@@ -5,15 +5,11 @@ import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pic.verbs import common
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
-
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,

@@ -3,17 +3,13 @@
 import argparse
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pic.verbs import common, deploying
-
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
 CHANGES = 7
 
 
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,

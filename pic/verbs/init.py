@@ -2,17 +2,13 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pic import sources
 from pic.errors import SettingsError
 from pic.verbs import common
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
-
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,

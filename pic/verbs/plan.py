@@ -4,17 +4,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from pic import markdown, report, sources, wire
 from pic import plan as planning
 from pic.errors import SettingsError
 from pic.model import Plan
 from pic.verbs import common, reporting
-
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
-
 
 FORMS: Mapping[str, Callable[[Plan], str]] = {
     "text": lambda value: f"{report.plan(value)}\n",
@@ -23,7 +18,7 @@ FORMS: Mapping[str, Callable[[Plan], str]] = {
 }
 
 
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,
@@ -48,7 +43,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     if options.offline and options.snapshot:
         raise SettingsError(["--offline and --snapshot exclude each other"])
     sources.check_stdin(options.manifests, [options.snapshot])
-    asked = sources.run_for(options, environment)
+    asked = common.heeding(sources.run_for(options, environment))
     if options.offline:
         snapshot = sources.offline_snapshot(options.manifests, asked.settings)
     else:

@@ -1,19 +1,15 @@
 """`pic preview`: what a deployment would do, as the engine sees it."""
 
 import argparse
-import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from pic import logs
 from pic.errors import SettingsError
 from pic.outcome import counted
 from pic.verbs import common, deploying, reporting
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
-
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,
@@ -49,8 +45,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     code = reporting.deliver(found.review, options, environment)
     if more := driver.beyond(known, outcome):
         names = ", ".join(live.host for live in more)
-        print(f"pic: the engine would also take away for a moment: {names}", file=sys.stderr)
-    elif not options.quiet:
-        agreed = counted(outcome.changed) or "nothing to do"
-        print(f"pic: the engine agrees: {agreed}", file=sys.stderr)
+        logs.tell(logs.WARN, f"the engine would also take away for a moment: {names}")
+    else:
+        common.say(options, f"the engine agrees: {counted(outcome.changed) or 'nothing to do'}")
     return code

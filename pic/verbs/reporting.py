@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pic import assemble, changes, guard, markdown, page, plan, report, review, sections, sources
+from pic import (
+    assemble,
+    changes,
+    guard,
+    markdown,
+    page,
+    plan,
+    report,
+    review,
+    sections,
+    sources,
+)
 from pic.assemble import Seen
 from pic.changes import Changes
 from pic.errors import RefusedError, SettingsError
@@ -111,7 +122,7 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
     """
     sources.check_stdin(options.manifests, options.base, options.removed, [options.snapshot])
     stack = options.stack or sources.only_stack(Path.cwd())
-    asked = sources.online(stack, options.config, environment)
+    asked = common.heeding(sources.online(stack, options.config, environment))
     if not options.snapshot:
         common.progress(options, "reading the cluster")
     seen = sources.look(asked.settings, environment, options.snapshot)
@@ -165,9 +176,11 @@ def _conclude(value: Review, options: argparse.Namespace) -> int:
     if value.refusal:
         # A log shows why a job fails, wherever the report went.
         reasons = sections.visible(" ".join(value.refusal.reasons))
-        print(f"pic: the guard refuses this: {reasons}", file=sys.stderr)
-        return RefusedError.exit_code
+        digest = value.changes.digest if value.refusal.acknowledgeable else ""
+        code = RefusedError.exit_code
+        common.fail(options, f"the guard refuses this: {reasons}", code, digest)
+        return code
     if options.expect_no_changes and value.changes:
-        print(f"pic: there are changes: {sections.counts(value)}", file=sys.stderr)
+        common.fail(options, f"there are changes: {sections.counts(value)}", DIFFERENT)
         return DIFFERENT
     return 0

@@ -4,18 +4,14 @@ import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pic import snapshotfile, sources
 from pic.verbs import common
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
-
 STDOUT = "-"
 
 
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,
@@ -34,7 +30,7 @@ def add(verbs: "Verbs") -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Write the snapshot."""
-    asked = sources.run_for(options, environment)
+    asked = common.heeding(sources.run_for(options, environment))
     common.progress(options, "reading the cluster")
     seen = sources.look(asked.settings, environment)
     text = snapshotfile.document(seen, asked.settings)

@@ -2,17 +2,13 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pic import guard, sources, status
 from pic.errors import FailedError
 from pic.verbs import common
 
-if TYPE_CHECKING:
-    from pic.verbs.common import Verbs
 
-
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,
@@ -42,7 +38,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     # The Kubernetes client takes a fifth of a second to import, which other verbs do without.
     from pic import cluster, waiting  # noqa: PLC0415
 
-    asked = sources.online(options.stack, options.config, environment)
+    asked = common.heeding(sources.online(options.stack, options.config, environment))
     common.progress(options, "reading the cluster")
     transport = cluster.connect(asked.settings, environment)
     guard.check_cluster(cluster.cluster_id(transport, asked.settings), asked.settings)

@@ -9,10 +9,9 @@ from pic.verbs import common, deploying
 
 if TYPE_CHECKING:
     from pic.driver import Result
-    from pic.verbs.common import Verbs
 
 
-def add(verbs: "Verbs") -> None:
+def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     verb = common.add(
         verbs,
@@ -38,26 +37,30 @@ def add(verbs: "Verbs") -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Deploy."""
+    asked: deploying.Work | None = None
     result: Result | None = None
     failed: PicError | None = None
     deploying.check_report(options.report)
     try:
-        asked = deploying.work(options, environment)
-        result = _up(asked, options)
-        deploying.conclude(result)
-        if options.wait:
-            _wait(asked, options)
+        with deploying.stoppable():
+            asked = deploying.work(options, environment)
+            result = _up(asked, options)
+            deploying.conclude(options, asked.known, result)
+            if options.wait:
+                _wait(asked, options)
     except PicError as error:
         failed = error
         raise
     finally:
-        deploying.write_report(options.report, result, failed)
+        known = asked.known if asked is not None else None
+        deploying.write_report(options.report, result, failed, known)
     return 0
 
 
 def _up(asked: deploying.Work, options: argparse.Namespace) -> "Result":
     from pic import driver  # noqa: PLC0415 - half a second to import
 
+    deploying.begin(asked.known)
     return driver.up(asked.engine, asked.known, deploying.teller(options))
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from dev import toolchain
 from dev.controlplane import ControlPlane
+from dev.controlplane.proxy import Proxy, proxied
 from dev.toolchain import Toolchain
-from tests.engine.proxy import Proxy, proxied, refusing_creates
+from tests.engine.proxy import refusing_creates
 from tests.engine.stage import Stage, api_of, set_stage
 
 HERE = Path(__file__).parent

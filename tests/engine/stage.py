@@ -18,6 +18,7 @@ from dev.toolchain import Toolchain
 from dev.workspace import Workspace, workspace
 from pic.stackfile import StackFile
 from tests.engine.answers import Answer, answer
+from tests.planted import PLANTED, leaks, secrets_of
 from tests.toolchain.waiting import until
 
 SECONDS = 120
@@ -306,6 +307,7 @@ class Stage:
         command = (str(self.workspace.python), "-m", "pic", *arguments, "--stack", self.name)
         with self.workspace.start(*command, stderr=-1, env=env) as process:
             printed, errors = process.communicate(timeout=SECONDS)
+        self._look_through(printed + errors, env)
         return Said(process.returncode, printed, errors)
 
     def pulumi(self, *arguments: str, **env: str) -> Answer:
@@ -313,7 +315,13 @@ class Stage:
         command = self.workspace.pulumi_command(*arguments, "--json")
         with self.workspace.start(*command, stderr=-1, env=env) as process:
             printed, errors = process.communicate(timeout=SECONDS)
+        self._look_through(printed + errors, env)
         return answer(process.returncode, printed, errors)
+
+    def _look_through(self, text: str, env: Mapping[str, str]) -> None:
+        """Fail where something is printed that nobody may see."""
+        secret = (*PLANTED, *secrets_of({**self.workspace.extra, **env}))
+        assert leaks(text, secret) == []
 
 
 def _owner(live: Object) -> str:
@@ -323,14 +331,14 @@ def _owner(live: Object) -> str:
 
 @contextmanager
 def set_stage(
-    plane: ControlPlane, tools: Toolchain, kubeconfig: Path | None = None
+    plane: ControlPlane, tools: Toolchain, kubeconfig: Path | None = None, /, **extra: str
 ) -> Iterator[Stage]:
     """Set a stage with one namespace, a tunnel that is ready, and an empty stack.
 
-    Its commands find the control plane by a kubeconfig, usually its own.
+    Its commands find the control plane by a kubeconfig, usually its own; extra is environment.
     """
     name = f"t{secrets.token_hex(4)}"
-    with workspace(tools, kubeconfig or plane.kubeconfig, PULUMI_STACK=name) as project:
+    with workspace(tools, kubeconfig or plane.kubeconfig, PULUMI_STACK=name, **extra) as project:
         made = Stage(plane, Cluster(api_of(plane)), project, name)
         made.settings(clusterId=made.cluster.id, tunnelNamespace=name)
         made.add_namespace()

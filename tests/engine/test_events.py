@@ -1,6 +1,7 @@
 """Events at the Ingresses, also under a plain `pulumi up`."""
 
-from tests.engine.stage import Stage
+from pic.annotations import NAMES, PREFIX
+from tests.engine.stage import Said, Stage
 
 
 def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
@@ -59,3 +60,58 @@ def test_events_can_be_turned_off(stage: Stage) -> None:
 
     assert stage.up().code == 0
     assert stage.events() == []
+
+
+def warned(stage: Stage) -> list[tuple[str, str]]:
+    """Reason and message of the warnings that the API server has."""
+    return [(reason, text) for kind, reason, text in stage.events() if kind == "Warning"]
+
+
+def unknown(word: str, more: str = "") -> tuple[str, str]:
+    known = ", ".join(NAMES)
+    return "UnknownAnnotation", f"{PREFIX}{word} does not exist; known: {known}{more}"
+
+
+def test_kubectl_describe_shows_a_warning_once_with_its_age_and_who_tells_it(stage: Stage) -> None:
+    stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
+    stage.up()
+
+    described = stage.plane.kubectl("describe", "ingress", "web", "--namespace", stage.name)
+
+    [line] = [it.split() for it in described.splitlines() if "Warning" in it]
+    kind, reason, age, teller, *message = line
+    assert (kind, (reason, " ".join(message)), teller) == (
+        "Warning",
+        unknown("one-odd-word"),
+        "pic",
+    )
+    # A number of seconds or minutes, and not `<unknown>`, or `(x2 over 3s)`.
+    assert age[0].isdigit()
+
+
+def test_a_warning_is_told_once_until_its_text_is_another(stage: Stage) -> None:
+    stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
+    stage.up()
+    stage.up()
+    once = warned(stage)
+    stage.ingress("web", "www", annotations={f"{PREFIX}{key}": "x" for key in ("zz-odd", "aa-odd")})
+    stage.up()
+
+    assert once == [unknown("one-odd-word")]
+    assert warned(stage) == [unknown("aa-odd", " … and 1 more: see pic plan"), *once]
+
+
+def test_pic_up_remembers_what_it_has_told(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    stage.pic("up")
+    stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
+
+    first, second = stage.pic("up"), stage.pic("up")
+    for each in stage.cluster.all("Event", stage.name):
+        stage.cluster.delete("Event", stage.name, each["metadata"]["name"])
+    third = stage.pic("up")
+
+    assert first.out == "Done: nothing had to be changed.\n"
+    assert second == third == Said(0, "Nothing to do: everything is as it was deployed.\n", "")
+    # As after the hour for which the API server keeps them.
+    assert warned(stage) == []

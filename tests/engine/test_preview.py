@@ -22,7 +22,7 @@ STACK = "prod"
 CLUSTER, DIGEST = "cluster-1", "417b591cdea8"
 # What the CRDs require, so that a tunnel has an organisation, whose domain splits hosts as the
 # public suffixes do.
-REQUIRED = {
+REQUIRED: dict[str, dict[str, Any]] = {
     "PangolinTunnel": {"organizationRef": {"name": "home"}},
     "PangolinOrganization": {
         "apiEndpoint": "https://pangolin.example/api/v1",

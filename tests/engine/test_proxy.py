@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from dev.controlplane.api import APPLY, RefusedError
-from tests.engine.proxy import PIC, PLUGIN, Answer, Asked, Exchange, Proxy, is_create, proxied
+from dev.controlplane.faults import PIC, PLUGIN, Answer, Asked, Exchange, Fault
+from dev.controlplane.proxy import Proxy, proxied
+from tests.engine.proxy import is_create
 from tests.engine.stage import APIS, Object, Stage
 
 APPLYING = "fieldManager=pic&force=true"
@@ -106,7 +108,7 @@ def test_pic_creates_over_nothing_that_it_does_not_see(strict_stage: Stage, prox
     before = stage.objects()
     name = before[0]["metadata"]["name"]
 
-    def blind(asked: Asked) -> Answer | None:
+    def blind(asked: Asked) -> Fault | None:
         if asked.agent == PIC and asked.path.endswith("/pangolinresources"):
             return Answer(200, {"kind": "PangolinResourceList", "metadata": {}, "items": []})
         return strict(asked)

@@ -15,9 +15,9 @@ import yaml
 from pic import cluster
 from pic.cluster import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN
 from pic.names import labels
+from tests.planted import TOKEN
 
 CLUSTER = "11111111-2222-3333-4444-555555555555"
-TOKEN = "let-me-in"  # noqa: S105 - of no server but this one
 KINDS = {
     f"{NETWORKING}/ingresses": "IngressList",
     f"{NETWORKING}/ingressclasses": "IngressClassList",
@@ -199,7 +199,12 @@ def live(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
 def furnish(
     api: Api, ingresses: Sequence[Mapping[str, object]], *live: Mapping[str, object]
 ) -> None:
-    """Fill the cluster: Ingresses in namespaces prod and team, what they need, and live objects."""
+    """Fill the cluster: Ingresses in namespaces prod and team, what they need, and live objects.
+
+    Both namespaces take Events.
+    """
+    for namespace in ("prod", "team"):
+        api.says(f"{CORE}/namespaces/{namespace}/events", Answer({}))
     api.holds(f"{NETWORKING}/ingresses", *ingresses)
     api.holds(f"{CORE}/services", service("prod"), service("team"))
     api.holds(f"{PANGOLIN}/pangolintunnels", tunnel("prod"), tunnel("team"))

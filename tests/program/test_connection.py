@@ -5,15 +5,16 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import certifi
 import pytest
 import yaml
-from kubernetes.config import incluster_config
 
-from pic import cluster
+from pic import cluster, connection
 from pic.cluster import StatusError
 from pic.config import Settings
 from pic.errors import ClusterError
-from tests.program.api import HASTE, TOKEN, Answer, Api, kubeconfig, serving
+from tests.planted import TOKEN
+from tests.program.api import HASTE, Answer, Api, kubeconfig, serving
 
 DEFAULT = Settings()
 
@@ -231,25 +232,30 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What a pod has: a service account in files, and the server in the environment."""
     (tmp_path / "token").write_text("of-the-pod")
     (tmp_path / "ca.crt").write_text("")
-    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
-    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
+    monkeypatch.setattr(connection, "SERVICE_ACCOUNT", tmp_path)
     return {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
 
-def test_an_incomplete_service_account_is_told(pod: dict[str, str]) -> None:
+def test_an_incomplete_service_account_is_told(pod: dict[str, str], tmp_path: Path) -> None:
     assert no_way(DEFAULT, pod) == (
-        "no way to the cluster: Cert file exists but empty.. Set KUBECONFIG, or pic:context to one"
-        " of its contexts"
+        f"no way to the cluster: {tmp_path / 'ca.crt'} is empty. Set KUBECONFIG, or pic:context to"
+        " one of its contexts"
     )
 
 
 def test_in_a_pod_its_service_account_is_taken(pod: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "ca.crt").write_text("a certificate")
+    (tmp_path / "ca.crt").write_text(certifi.contents())
 
     found = cluster.connect(DEFAULT, pod)
 
     assert found.server == "https://10.0.0.1:443"
-    assert found.api.configuration.auth_settings()["BearerToken"]["value"] == "bearer of-the-pod"
+    assert found.credentials.header == "Bearer of-the-pod"
+
+
+def test_an_authority_that_is_no_certificate_is_told(pod: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_text("a certificate")
+
+    assert no_way(DEFAULT, pod).startswith("no way to the cluster: ")
 
 
 def test_a_kubeconfig_or_a_context_goes_before_the_pod(pod: dict[str, str], tmp_path: Path) -> None:

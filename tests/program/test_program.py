@@ -28,6 +28,10 @@ HOOKS = [
     "pic:after-update",
     "pic:before-delete",
     "pic:after-delete",
+    "pic:pihole-after-create",
+    "pic:pihole-after-update",
+    "pic:pihole-before-delete",
+    "pic:pihole-after-delete",
 ]
 A, B = "a.example.com", "b.example.com"
 NAME_A = "pic-prod-web-a85a2439"
@@ -141,6 +145,7 @@ def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_
             "targets": "pangolin",
             "ingressClasses": "pangolin, pangolin-*",
         },
+        "told": [],
     }
     assert len(outputs["digest"]) == 64
 

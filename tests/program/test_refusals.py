@@ -20,6 +20,10 @@ HOOKS = [
     "pic:after-update",
     "pic:before-delete",
     "pic:after-delete",
+    "pic:pihole-after-create",
+    "pic:pihole-after-update",
+    "pic:pihole-before-delete",
+    "pic:pihole-after-delete",
 ]
 A, B = "a.example.com", "b.example.com"
 
@@ -99,6 +103,7 @@ def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> No
             "pic:clusterId": "",
             "pic:kubeconfig": "/elsewhere",
             "pic:targets": "pangolin,pihole",
+            "pic:piholeTargetIp": "192.0.2.1",
         }
     )
 
@@ -107,7 +112,9 @@ def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> No
         " --stack prod\n"
         "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
         " KUBECONFIG=/elsewhere, or use pic up\n"
-        "pic:targets: pihole can be planned, but not deployed yet: leave it out"
+        "pic:targets has pihole, and pic:piholeUrl is not set: set it, or PIHOLE_URL\n"
+        "pic:targets has pihole, and Pi-hole's password is not there: set PIHOLE_PASSWORD or"
+        " PIHOLE_API_TOKEN in the environment; an app password needs webserver.api.app_sudo"
     )
     assert seen.resources == []
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypedDict
@@ -12,8 +13,9 @@ import yaml
 from pic import assemble, live, manifests, plan, wire
 from pic.assemble import Seen
 from pic.config import parse
+from pic.errors import PiholeError
 from pic.inventory import Ownership
-from pic.model import Schema
+from pic.model import LiveRecord, Schema, Unanswered
 from pic.notices import Reason
 from pic.sources import OFFLINE_STACK, offline_snapshot, stack_label
 
@@ -34,7 +36,8 @@ class Scenario(TypedDict, total=False):
     """One file.
 
     `manifests` are the files of an offline plan. With `live`, the raw objects of a cluster, they
-    are laid over those; kinds that are absent there were not looked at.
+    are laid over those; kinds that are absent there were not looked at. `piholeRecords` are what
+    Pi-hole has; with `piholeProblem` it did not answer.
     """
 
     what: str
@@ -44,6 +47,8 @@ class Scenario(TypedDict, total=False):
     stack: str
     live: str
     manifests: str
+    piholeRecords: list[dict[str, object]]
+    piholeProblem: str
     plan: dict[str, object]
 
 
@@ -60,6 +65,25 @@ def bodies(text: str) -> list[Mapping[str, object]]:
 
 
 def seen(scenario: Scenario) -> Seen:
+    found = objects(scenario)
+    if "piholeProblem" in scenario:
+        url = str(scenario["settings"]["piholeUrl"])
+        return replace(found, unanswered=Unanswered(url, PiholeError(scenario["piholeProblem"])))
+    if "piholeRecords" in scenario:
+        return replace(found, records=tuple(map(live_record, scenario["piholeRecords"])))
+    return found
+
+
+def live_record(raw: Mapping[str, object]) -> LiveRecord:
+    return LiveRecord(
+        host=str(raw["host"]),
+        ip=str(raw["ip"]),
+        ours=raw.get("ours") is True,
+        alone=raw.get("alone") is not False,
+    )
+
+
+def objects(scenario: Scenario) -> Seen:
     legacy = scenario.get("settings", {}).get("resourceSchema") == "target"
     schema = SCHEMAS[scenario.get("schema", "target" if legacy else "targets")]
     files = assemble.from_documents(bodies(scenario.get("manifests", "")), schema)

@@ -77,7 +77,7 @@ def test_the_help_of_a_verb_has_examples(capsys: Capture, verb: str) -> None:
     "words", [[], ["fly"], ["plan", "--fly"], ["plan", "--output", "xml"], ["plan", "--config"]]
 )
 def test_wrong_usage_is_exit_code_2(capsys: Capture, words: list[str]) -> None:
-    code, text = usage(capsys, *words)
+    code, text = failure(capsys, *words)
 
     assert code == 2
     assert text.startswith("usage: pic ")
@@ -294,14 +294,14 @@ def test_init_that_cannot_ask_writes_nothing(root: Path, capsys: Capture, api: A
     assert not (root / "stacks").exists()
 
 
-def test_ctrl_c_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_exit_code_130(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(io.BytesIO):
         def read(self, _: int | None = -1, /) -> bytes:
             raise KeyboardInterrupt
 
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Interrupted()))
 
-    assert cli.main(["plan", "--offline", "--manifests", "-"]) == 130
+    assert failure(capsys, "plan", "--offline", "--manifests", "-") == (130, "pic: interrupted\n")
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,9 @@ def test_text_alone_can_say_everything() -> None:
         "piholeApi": "dns-local",
         "piholeTakeOver": "1",
         "piholeAnnotate": "FALSE",
+        "piholeCa": "/etc/pihole ca.crt",
+        "piholeServerName": "Pi.Hole.",
+        "piholeInsecure": "on",
     }
 
     assert raw.keys() == {row.key for row in FIELDS}
@@ -128,6 +131,9 @@ def test_text_alone_can_say_everything() -> None:
         pihole_api=PiholeApi.DNS_LOCAL,
         pihole_take_over=True,
         pihole_annotate=False,
+        pihole_ca="/etc/pihole ca.crt",
+        pihole_server_name="pi.hole",
+        pihole_insecure=True,
     )
 
 
@@ -169,8 +175,9 @@ def test_a_map_may_be_json_text_or_assignments_with_commas() -> None:
 def test_empty_text_leaves_open_what_may_be_open() -> None:
     keys = ("tunnelNamespace", "maxWeakened", "acknowledge", "clusterId", "adoptFrom")
     more = ("piholeUrl", "piholeTargetIp", "namespaces", "domains", "tunnelClassMapping")
+    trust = ("piholeCa", "piholeServerName")
 
-    assert settings(dict.fromkeys((*keys, *more), " ")) == Settings()
+    assert settings(dict.fromkeys((*keys, *more, *trust), " ")) == Settings()
 
 
 def test_every_bad_setting_is_named_at_once() -> None:
@@ -379,6 +386,7 @@ def test_the_table_shows_defaults_as_a_stack_file_has_them() -> None:
         "piholeApi": "v6",
         "piholeTakeOver": "false",
         "piholeAnnotate": "true",
+        "piholeInsecure": "false",
     }
 
 

@@ -3,53 +3,30 @@
 import argparse
 import io
 import json
-from collections.abc import Callable, Iterator
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pic import cli
-from pic.engine import Engine
+from pic import cli, logs
 from pic.errors import EngineError
 from pic.outcome import Outcome
 from pic.stackfile import StackFile
 from pic.verbs.deploying import Progress
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.unit.deployed import urn
-from tests.unit.fakes import HOST, Fake, outputs, project, ran, same, use
+from tests.unit.deploying import CREATED, MAKING, NAME, OLD, Capture, Use
+from tests.unit.fakes import HOST, Fake, outputs, ran, same
 from tests.unit.test_outcome import failed, said
 
-OLD = "old.example.com"
-NAME = "pic-prod-web-7144d925"
-CREATED = f"+ {HOST} (prod/{NAME}) becomes public\n"
-MAKING = Outcome({"create": [urn(HOST)]})
-
-Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("api")
 
 
-@pytest.fixture(autouse=True)
-def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    with project(tmp_path, monkeypatch) as made:
-        yield made
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-@pytest.fixture
-def engines(monkeypatch: pytest.MonkeyPatch) -> Callable[[Engine], None]:
-    """Let the verbs work with an engine that is a fake."""
-    return lambda engine: use(monkeypatch, engine)
-
-
-Use = Callable[[Engine], None]
-
-
-def told(path: Path) -> object:
-    return json.loads(path.read_text())
+def told(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 def test_up_prints_what_it_does_and_what_was_done(
@@ -62,7 +39,9 @@ def test_up_prints_what_it_does_and_what_was_done(
 
     assert answer == (0, f"{CREATED}Done: 1 created.\n", "pic: take care\n")
     assert (root / "report.json").read_text().endswith("}\n")
-    assert told(root / "report.json") == {
+    report = told(root / "report.json")
+    assert sorted(report.pop("deployed")) == ["deployed", "digest", "told"]
+    assert report == {
         "version": 1,
         "exitCode": 0,
         "changed": {"create": 1},
@@ -86,6 +65,7 @@ def test_up_without_changes_has_nothing_to_do(
         "changed": {},
         "failures": [],
         "error": None,
+        "deployed": {**outputs(same(), cluster=CLUSTER), "told": []},
     }
 
 
@@ -223,15 +203,46 @@ def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
     }
 
 
-def test_what_nobody_expects_is_not_reported(root: Path, capsys: Capture, engines: Use) -> None:
-    class Stopped(Fake):
+def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
+    class Broken(Fake):
         def create(self) -> None:
-            raise KeyboardInterrupt
+            raise ZeroDivisionError
 
-    engines(Stopped(root, None))
+    engines(Broken(root, None))
 
-    assert ran(capsys, "up", "--report", "report.json") == (130, "", "")
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["up", "--report", "report.json"])
     assert (root / "report.json").read_text() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
+    root: Path, capsys: Capture, engines: Use, number: signal.Signals
+) -> None:
+    class Signalled(Fake):
+        def create(self) -> None:
+            signal.raise_signal(number)
+
+    engines(Signalled(root, None))
+    before = signal.getsignal(signal.SIGTERM)
+    message = "interrupted between two steps: what was done is saved. Run again to finish"
+
+    assert ran(capsys, "up", "--report", "report.json") == (1, "", f"pic: {message}\n")
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert told(root / "report.json") == {
+        "version": 1,
+        "exitCode": 1,
+        "changed": {},
+        "failures": [],
+        "error": message,
+    }
+
+
+def test_a_run_in_a_thread_leaves_signals_alone(root: Path, engines: Use) -> None:
+    engines(Fake(root, None, None, MAKING))
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(cli.main, ["up"]).result() == 0
 
 
 def test_an_engine_out_of_reach_is_exit_code_5(root: Path, capsys: Capture, engines: Use) -> None:
@@ -286,7 +297,8 @@ def test_a_terminal_is_told_of_steps_at_most_once_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
-    progress = Progress(argparse.Namespace(quiet=False), last=0)
+    logs.configure(None, logs.INFO)
+    progress = Progress(argparse.Namespace(quiet=False, log_format=None), last=0)
 
     for done in (7, 8, 9):
         progress.step(Outcome(done=done))

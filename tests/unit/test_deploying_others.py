@@ -1,44 +1,18 @@
 """The verbs that ask an engine or let it delete: what they print where, and exit codes."""
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from pic.engine import Engine
 from pic.outcome import Outcome
 from pic.state import State
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.unit.deployed import remembered, urn, wanted
-from tests.unit.fakes import HOST, Fake, project, ran, use
+from tests.unit.deploying import CREATED, MAKING, OLD, Capture, Use
+from tests.unit.fakes import HOST, Fake, ran
 
-OLD = "old.example.com"
-NAME = "pic-prod-web-7144d925"
-CREATED = f"+ {HOST} (prod/{NAME}) becomes public\n"
-MAKING = Outcome({"create": [urn(HOST)]})
-
-Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    with project(tmp_path, monkeypatch) as made:
-        yield made
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-@pytest.fixture
-def engines(monkeypatch: pytest.MonkeyPatch) -> Callable[[Engine], None]:
-    """Let the verbs work with an engine that is a fake."""
-    return lambda engine: use(monkeypatch, engine)
-
-
-Use = Callable[[Engine], None]
+pytestmark = pytest.mark.usefixtures("api")
 
 
 @pytest.mark.parametrize(

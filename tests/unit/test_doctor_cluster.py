@@ -22,7 +22,7 @@ WELL = [
     passed("cluster", "Kubernetes v1.36.3"),
     passed("cluster id", CLUSTER),
     passed("CRDs", "current generation, without hosts without a subdomain"),
-    passed("permissions", "all 15 are granted"),
+    passed("permissions", "all 13 are granted"),
 ]
 
 
@@ -151,7 +151,7 @@ def test_a_stack_without_pangolin_needs_no_crds(clinic: Clinic, api: Api) -> Non
 
     assert found(clinic, api, settings)[2:] == [
         skipped("CRDs", "pic:targets does without Pangolin"),
-        passed("permissions", "all 2 are granted"),
+        passed("permissions", "all 4 are granted"),
     ]
 
 

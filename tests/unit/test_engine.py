@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,6 +194,8 @@ def test_a_run_saves_its_state_once_and_tells_of_each_event() -> None:
             "PULUMI_SKIP_CHECKPOINTS": "true",
             "PULUMI_PARALLEL": "32",
             "PULUMI_OPTION_REFRESH": "false",
+            "PULUMI_CONTINUE_ON_ERROR": "true",
+            "PIC_PYTHON": sys.executable,
             "PULUMI_OPTION_JSON": "true",
             "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
             "PULUMI_EXPERIMENTAL": "",

@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
+from pic import events
+from pic.cluster import StatusError
 from pic.events import Subject, post
+from pic.model import Owner
 from pic.notices import Level
+from pic.telling import Warned
 
 
 class Sink:
@@ -54,6 +58,62 @@ def test_the_name_of_an_event_stays_legal_for_the_longest_ingress(ingress: str, 
 
 def test_a_message_is_cut_where_the_api_server_would_refuse_it() -> None:
     assert posted(message="x" * 2000)["message"] == "x" * 1024
+
+
+class Full(Sink):
+    """A transport to an API server that has the Event, or takes none."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
+
+    def request(self, method: str, path: str, body: object) -> object:
+        super().request(method, path, body)
+        raise StatusError(self.status, "no")
+
+
+WARNED = Warned(Owner("prod", "web", "uid"), "InvalidHost", "*: no")
+
+
+def test_a_warning_has_the_name_of_what_it_says() -> None:
+    sink = Sink()
+
+    events.warn(sink, WARNED)
+
+    [(method, path, body)] = sink.posted
+    del body["firstTimestamp"], body["lastTimestamp"]
+    assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
+    assert body == {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"web.{WARNED.digest}", "namespace": "prod"},
+        "involvedObject": {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "Ingress",
+            "namespace": "prod",
+            "name": "web",
+            "uid": "uid",
+        },
+        "type": "Warning",
+        "reason": "InvalidHost",
+        "message": "*: no",
+        "source": {"component": "pic"},
+        "reportingComponent": "pic",
+        "count": 1,
+    }
+
+
+def test_a_warning_that_the_api_server_still_has_is_told() -> None:
+    sink = Full(409)
+
+    events.warn(sink, WARNED)
+
+    assert len(sink.posted) == 1
+
+
+def test_a_warning_that_the_api_server_does_not_take_is_an_error() -> None:
+    with pytest.raises(StatusError):
+        events.warn(Full(403), WARNED)
 
 
 def test_a_warning_is_one() -> None:

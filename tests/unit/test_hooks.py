@@ -140,6 +140,10 @@ def test_the_names_of_the_hooks_stay_as_they_are_for_ever() -> None:
         "pic:after-update",
         "pic:before-delete",
         "pic:after-delete",
+        "pic:pihole-after-create",
+        "pic:pihole-after-update",
+        "pic:pihole-before-delete",
+        "pic:pihole-after-delete",
     ]
 
 

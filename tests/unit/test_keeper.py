@@ -62,7 +62,7 @@ def test_the_child_becomes_the_program_or_says_why_not(
     monkeypatch.setattr(os, "_exit", leave)
 
     with pytest.raises(Exited) as caught:
-        keeper.run(["/no/such/program"])
+        keeper.start(["/no/such/program"])
 
     assert caught.value.args == (127,)
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
@@ -73,7 +73,9 @@ def test_whoever_else_ends_is_noticed_and_forgotten(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "fork", lambda: 42)
     monkeypatch.setattr(os, "waitpid", lambda *_: ends.pop(0))
 
-    assert (keeper.run(["true"]), ends) == (3 << 8, [(8, 0)])
+    child = keeper.start(["true"])
+
+    assert (child, keeper.status_of(child), ends) == (42, 3 << 8, [(8, 0)])
 
 
 def test_children_are_ended_one_generation_after_the_other(
@@ -89,10 +91,31 @@ def test_children_are_ended_one_generation_after_the_other(
     monkeypatch.setattr(keeper, "children", lambda: generations.pop(0))
     monkeypatch.setattr(os, "kill", lambda *each: ended.append(each))
     monkeypatch.setattr(os, "waitpid", waitpid)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "setitimer", lambda *_: None)
 
-    keeper.end_children()
+    keeper.end_children(1)
 
-    assert ended == [(each, signal.SIGKILL) for each in (1, 2, 2, 3, 3)]
+    assert ended == [(1, signal.SIGKILL), (2, signal.SIGTERM), (3, signal.SIGTERM)]
+
+
+def test_what_has_had_its_moment_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[tuple[int, int]] = []
+    monkeypatch.setattr(keeper, "children", lambda: [2, 3])
+    monkeypatch.setattr(os, "kill", lambda *each: ended.append(each))
+
+    keeper.kill_children(signal.SIGALRM, None)
+
+    assert ended == [(2, signal.SIGKILL), (3, signal.SIGKILL)]
+
+
+def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    deaf = f"trap '' TERM; echo $$ > {file}; while :; do sleep 0.1; done"
+
+    done = kept("sh", "-c", f'setsid sh -c "$0" & until [ -s {file} ]; do sleep 0.01; done', deaf)
+
+    assert (done.returncode, is_gone(pid_in(file))) == (0, True)
 
 
 def test_children_are_found_by_their_parent() -> None:
@@ -120,7 +143,8 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Handler]:
     found: dict[int, Handler] = {}
     monkeypatch.setattr(signal, "signal", found.__setitem__)
     monkeypatch.setattr(keeper, "ask_kernel", lambda *_: None)
-    monkeypatch.setattr(keeper, "end_children", lambda: None)
+    monkeypatch.setattr(keeper, "start", lambda _: 42)
+    monkeypatch.setattr(keeper, "end_children", lambda _: None)
     monkeypatch.setattr(sys, "argv", ["keeper.py", str(os.getppid()), "true"])
     return found
 
@@ -131,11 +155,12 @@ def test_a_keeper_exits_as_its_program_did(
 ) -> None:
     asked: list[list[str]] = []
 
-    def run(program: list[str]) -> int:
+    def start(program: list[str]) -> int:
         asked.append(program)
-        return status
+        return 42
 
-    monkeypatch.setattr(keeper, "run", run)
+    monkeypatch.setattr(keeper, "start", start)
+    monkeypatch.setattr(keeper, "status_of", {42: status}.__getitem__)
 
     with pytest.raises(SystemExit) as caught:
         keeper.main()
@@ -147,12 +172,12 @@ def test_a_keeper_exits_as_its_program_did(
 def test_a_keeper_passes_over_sigint_and_ends_at_sigterm(
     monkeypatch: pytest.MonkeyPatch, handlers: dict[int, Handler]
 ) -> None:
-    def signalled(_: list[str]) -> int:
+    def signalled(_: int) -> int:
         handlers[signal.SIGINT](signal.SIGINT, None)
         handlers[signal.SIGTERM](signal.SIGTERM, None)
         return 0
 
-    monkeypatch.setattr(keeper, "run", signalled)
+    monkeypatch.setattr(keeper, "status_of", signalled)
 
     with pytest.raises(SystemExit) as caught:
         keeper.main()

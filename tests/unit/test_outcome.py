@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from pic.outcome import Failure, FailureClass, Outcome, counted
+from pic.errors import PicError, PiholeError, SettingsError
+from pic.outcome import Failure, FailureClass, Outcome, classed, counted
 from tests.unit.deployed import URN, urn
 
 A, B, C = "a.example.com", "b.example.com", "c.example.com"
@@ -138,3 +139,57 @@ def test_operations_are_counted_in_words() -> None:
     assert counted({"update": 2, "create": 3, "delete": 1, "import": 4, "replace": 5}) == (
         "4 adopted, 3 created, 1 deleted, 5 replace, 2 updated"
     )
+
+
+RECORD = f"{URN}pihole:index:DnsRecord::{A}/A"
+PIHOLE = f"{URN}pulumi:providers:pihole::pihole"
+
+
+def test_records_are_counted_and_their_failures_keep_their_class() -> None:
+    outcome = fed(
+        begun("create", urn(A)),
+        begun("create", RECORD),
+        begun("create", RECORD.replace("/A", "/AAAA")),
+        begun("create", PIHOLE),
+        line("resOpFailedEvent", metadata={"op": "create", "urn": RECORD}, status=2),
+        line("resOpFailedEvent", metadata={"op": "create", "urn": PIHOLE}, status=2),
+        said("error", "it is busy [rateLimited, retry after 30 s]\n", RECORD),
+    )
+    busy = "it is busy [rateLimited, retry after 30 s]"
+
+    assert outcome.changed == {"create": 2}
+    assert outcome.failures == (
+        Failure(f"{A}/A", busy, "pihole"),
+        Failure("pihole", "the engine does not say why", "pihole"),
+    )
+    first = outcome.failures[0]
+    assert (first.kind, first.retry_after) == (FailureClass.RATE_LIMITED, 30)
+    assert first.words == "it is busy"
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "kind", "after"),
+    [
+        (PiholeError("away"), "away [temporary]", FailureClass.TEMPORARY, None),
+        (PiholeError("no", kind="auth"), "no [auth]", FailureClass.AUTH, None),
+        (
+            PiholeError("busy", kind="rateLimited", retry_after=60),
+            "busy [rateLimited, retry after 60 s]",
+            FailureClass.RATE_LIMITED,
+            60,
+        ),
+        (
+            PiholeError("busy", kind="rateLimited"),
+            "busy [rateLimited]",
+            FailureClass.RATE_LIMITED,
+            60,
+        ),
+        (SettingsError(["odd"]), "odd [invalid]", FailureClass.INVALID, None),
+    ],
+)
+def test_the_class_of_an_error_survives_the_way_through_the_engine(
+    error: PicError, words: str, kind: FailureClass, after: int | None
+) -> None:
+    told = Failure(A, classed(error))
+
+    assert (told.message, told.kind, told.retry_after) == (words, kind, after)

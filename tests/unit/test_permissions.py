@@ -1,18 +1,21 @@
 """What pic must be allowed to do, and what it reads, for which settings."""
 
+from collections.abc import Sequence
+
 from pic import cluster
 from pic.config import ResourceSchema, Settings, TargetName
-from pic.permissions import Permission, needed
+from pic.permissions import Permission, needed, watching
 
 
 def shown(settings: Settings) -> list[str]:
     return [str(each) for each in needed(settings)]
 
 
-WRITES = [
-    f"{verb} pangolinresources.tunnel.pangolin.io"
-    for verb in ("get", "list", "watch", "create", "patch", "delete")
-]
+def writes(*places: str) -> list[str]:
+    """The permissions on our own objects, in namespaces or everywhere."""
+    verbs = ("get", "watch", "create", "patch", "delete")
+    where: Sequence[str] = [f" in {place}" for place in places] or [""]
+    return [f"{verb} pangolinresources.tunnel.pangolin.io{it}" for it in where for verb in verbs]
 
 
 def test_by_default_everything_is_read_everywhere() -> None:
@@ -23,9 +26,8 @@ def test_by_default_everything_is_read_everywhere() -> None:
         "list pangolintunnels.tunnel.pangolin.io",
         "list pangolinorganizations.tunnel.pangolin.io",
         "get customresourcedefinitions.apiextensions.k8s.io",
-        *WRITES,
-        "list events",
-        "watch events",
+        "list pangolinresources.tunnel.pangolin.io",
+        *writes(),
         "create events",
     ]
 
@@ -49,9 +51,8 @@ def test_settings_that_need_less_ask_for_less() -> None:
         "list pangolinorganizations.tunnel.pangolin.io in t",
         "list pangolintunnels.tunnel.pangolin.io in u",
         "list pangolinorganizations.tunnel.pangolin.io in u",
-        *WRITES,
-        "list events",
-        "watch events",
+        "list pangolinresources.tunnel.pangolin.io",
+        *writes("a", "b"),
     ]
 
 
@@ -65,6 +66,32 @@ def test_pihole_alone_needs_the_ingresses_only() -> None:
     assert list(needed(Settings(targets=(TargetName.PIHOLE,)))) == [
         Permission("networking.k8s.io", "ingresses", "list", "what is to be exposed"),
         Permission("", "namespaces", "get", "tells clusters apart", name="kube-system"),
+        Permission("", "events", "create", "Events at the Ingresses"),
+        Permission("networking.k8s.io", "ingresses", "patch", "tells what Pi-hole has"),
+    ]
+
+
+def test_pihole_changes_no_ingress_where_it_is_not_to_annotate_any() -> None:
+    settings = Settings(targets=(TargetName.PIHOLE,), pihole_annotate=False, events=False)
+
+    assert shown(settings) == ["list ingresses.networking.k8s.io", "get namespaces"]
+
+
+def test_a_watcher_watches_what_a_run_lists_and_holds_a_lease() -> None:
+    settings = Settings(namespaces=("a", "b"), tunnel_namespace="t", ingress_classes=("",))
+
+    assert [str(each) for each in watching(settings, "pic")] == [
+        "watch ingresses.networking.k8s.io in a",
+        "watch ingresses.networking.k8s.io in b",
+        "watch services in a",
+        "watch services in b",
+        "watch ingressclasses.networking.k8s.io",
+        "watch pangolintunnels.tunnel.pangolin.io in t",
+        "watch pangolinorganizations.tunnel.pangolin.io in t",
+        "watch pangolinresources.tunnel.pangolin.io",
+        "get leases.coordination.k8s.io in pic",
+        "create leases.coordination.k8s.io in pic",
+        "update leases.coordination.k8s.io in pic",
     ]
 
 

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 from pic import records
 from pic.config import Settings, TargetName
 from pic.model import Ingress, Owner, Record, Rule, Snapshot
 from pic.select import Notices
 
+REGISTER = f"{records.PREFIX}register"
 SETTINGS = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
 
 
@@ -34,3 +37,30 @@ def test_records_come_by_host_and_the_older_family_first() -> None:
         Record("nas", "2001:db8::7", (nas,)),
     )
     assert notices.sorted() == ()
+
+
+def test_hosts_are_asked_for_also_where_the_address_or_the_wish_cannot_be_read() -> None:
+    wrong = ingress("wrong", "wrong.lan", address="none")
+    unsure = replace(ingress("unsure", "Unsure.lan"), annotations={REGISTER: "ture"})
+    off = replace(ingress("off", "off.lan"), annotations={REGISTER: "no"})
+
+    found = records.asked_for((ingress("web", "web.lan"), wrong, unsure, off), SETTINGS)
+
+    assert found == {"web.lan", "wrong.lan", "unsure.lan"}
+
+
+def managed(name: str, hosts: str | None) -> Ingress:
+    return Ingress("lab", name, f"uid-{name}", annotations={records.MANAGED_HOSTS: hosts})
+
+
+def test_managed_hosts_are_those_of_the_annotations() -> None:
+    found = records.managed_hosts(
+        (
+            managed("web", "web.lan, TV.lan,,*.lan"),
+            managed("nas", "nas,web.lan"),
+            managed("null", None),
+            Ingress("lab", "bare", "uid-bare"),
+        )
+    )
+
+    assert found == {"web.lan", "tv.lan", "nas"}

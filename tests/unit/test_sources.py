@@ -113,12 +113,16 @@ def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
     ("raw", "problems"),
     [
         (
-            {"targets": "pangolin,pihole"},
+            {"targets": "pangolin,pihole", "piholeUrl": "http://pi.hole"},
             (
                 "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
                 " pic init --stack prod",
                 "no way to pangolin",
-                "pic:targets: pihole can be planned, but not deployed yet: leave it out",
+                "pic:targets has pihole, and pic:piholeTargetIp is not set: set it, or"
+                " DEFAULT_TARGET_IP, to the IPv4 address of records whose Ingress names none",
+                "pic:targets has pihole, and Pi-hole's password is not there: set PIHOLE_PASSWORD"
+                " or PIHOLE_API_TOKEN in the environment; an app password needs"
+                " webserver.api.app_sudo",
             ),
         ),
         (

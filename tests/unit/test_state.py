@@ -6,7 +6,7 @@ import pytest
 
 from pic import state
 from pic.objects import MalformedError
-from pic.state import Remembered, State
+from pic.state import Remembered, RememberedRecord, State
 from tests.unit.deployed import TYPE, URN, urn
 
 A, B = "a.example.com", "b.example.com"
@@ -54,3 +54,13 @@ def test_a_stack_that_was_never_deployed_remembers_nothing(export: dict[str, Any
 def test_another_shape_is_an_error(export: dict[str, Any]) -> None:
     with pytest.raises(MalformedError):
         state.read(export)
+
+
+def test_records_are_remembered_by_their_ids() -> None:
+    kind, values = "pihole:index:DnsRecord", {"host": A, "ip": "10.0.0.1"}
+    urn = f"urn:pulumi:prod::pic::{kind}::{A}/A"
+    there = {"type": kind, "urn": urn, "id": f"{A}/A", "outputs": values}
+
+    found = state.read(exported(there, {**there, "delete": True, "outputs": None}))
+
+    assert found == State(records={f"{A}/A": RememberedRecord(urn, A, "10.0.0.1")})

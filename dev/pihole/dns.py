@@ -1,0 +1,146 @@
+"""DNS from the lines of `dns.hosts`, by a real dnsmasq."""
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import which
+
+import dns.exception
+import dns.message
+import dns.query
+import dns.rcode
+import dns.rdatatype
+
+from dev.controlplane.processes import Child, Spawner, kill
+from dev.pihole.errors import PiHoleError
+
+UNPACKED = Path(__file__).parents[2] / ".toolchain" / "dnsmasq" / "dnsmasq"
+FILE = "custom.list"
+ADDRESS = "127.0.0.1"
+ATTEMPTS = 5
+START_SECONDS = 20.0
+
+
+def dnsmasq() -> Path | None:
+    """The dnsmasq that `make servers` unpacked, or else the one on PATH; None if there is none."""
+    if UNPACKED.exists():
+        return UNPACKED
+    found = which("dnsmasq", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    return Path(found) if found else None
+
+
+class Resolver:
+    """One dnsmasq, which notices new lines by itself.
+
+    Attributes:
+        port: For UDP and TCP; 0 before the first start.
+    """
+
+    def __init__(self, work: Path) -> None:
+        program = dnsmasq()
+        if program is None:
+            raise PiHoleError("DNS needs dnsmasq: `make servers` gets it")
+        self._program = program
+        self._work = work
+        self._names = work / "hosts"
+        self._names.mkdir(exist_ok=True)
+        self._spawner = Spawner()
+        self._child: Child | None = None
+        self.port = 0
+
+    @property
+    def pid(self) -> int:
+        """The process of dnsmasq."""
+        if self._child is None:
+            raise PiHoleError("the resolver is dead")
+        return self._child.pid
+
+    def start(self, lines: Sequence[str]) -> None:
+        """Serve these lines, on the port of before if there is one.
+
+        Raises:
+            PiHoleError: dnsmasq does not answer.
+        """
+        self.serve(lines)
+        for _ in range(ATTEMPTS):
+            self.port = self.port or _free_port()
+            self._child = self._spawner.start("dnsmasq", self._command(), self._work / "dns.log")
+            if self._answers(self._child):
+                return
+            complaint = self._child.complaint()
+            self.stop()
+            self.port = 0
+        raise PiHoleError(f"dnsmasq does not answer:\n{complaint}")
+
+    def serve(self, lines: Sequence[str]) -> None:
+        """Write the hosts file at once as a whole; dnsmasq reads it within a millisecond or so."""
+        half = self._work / f".{FILE}"
+        half.write_text("".join(f"{line}\n" for line in lines))
+        half.replace(self._names / FILE)
+
+    def ask(self, name: str, kind: str, seconds: float) -> list[str]:
+        """Ask for the records of one kind; see `PiHole.ask`."""
+        if self._child is None:
+            raise PiHoleError("the resolver is dead")
+        question = dns.message.make_query(name, kind)
+        try:
+            answer = dns.query.udp(question, ADDRESS, port=self.port, timeout=seconds)
+        except dns.exception.Timeout:
+            raise PiHoleError(f"no answer for {name} within {seconds:g} s") from None
+        if answer.rcode() not in {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}:
+            raise PiHoleError(f"{dns.rcode.to_text(answer.rcode())} for {name}")
+        wanted = dns.rdatatype.from_text(kind)
+        return sorted(
+            str(data) for rrset in answer.answer if rrset.rdtype == wanted for data in rrset
+        )
+
+    def stop(self) -> None:
+        """Kill it."""
+        child, self._child = self._child, None
+        if child is not None:
+            kill(child)
+
+    def close(self) -> None:
+        """Kill it for good."""
+        self.stop()
+        self._spawner.close()
+
+    def _command(self) -> list[str]:
+        return [
+            str(self._program),
+            # Of the user who started it, in the foreground; changing its user would cut the leash.
+            "--no-daemon",
+            "--conf-file=/dev/null",
+            "--no-resolv",
+            "--no-hosts",
+            "--local=/#/",  # what it does not know does not exist: there is no upstream
+            f"--port={self.port}",
+            f"--listen-address={ADDRESS}",
+            "--bind-interfaces",
+            f"--hostsdir={self._names}",
+        ]
+
+    def _answers(self, child: Child) -> bool:
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and not child.ended:
+            try:
+                self.ask("localhost", "A", 0.05)
+            except PiHoleError:
+                continue
+            return not child.ended
+        return False
+
+
+def _free_port() -> int:
+    """A port that is free for UDP and TCP; a moment later somebody may have taken it."""
+    while True:
+        with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+            tcp.bind((ADDRESS, 0))
+            number: int = tcp.getsockname()[1]
+            try:
+                udp.bind((ADDRESS, number))
+            except OSError:
+                continue
+            return number

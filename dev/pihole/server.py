@@ -1,0 +1,330 @@
+"""The simulator as tests and demos hold it."""
+
+import secrets
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Literal, Self
+
+from dev.controlplane.ports import ReservedPort
+from dev.controlplane.workdir import WorkDir
+from dev.pihole import tls
+from dev.pihole.auth import Auth, Logins, Secrets
+from dev.pihole.config import Config
+from dev.pihole.dns import Resolver
+from dev.pihole.errors import PiHoleError
+from dev.pihole.faults import Fault, Faults
+from dev.pihole.flight import Flight
+from dev.pihole.listener import Listener
+from dev.pihole.local import DnsLocal, OnDuplicate
+from dev.pihole.messages import Answer, Died, Refusal, Request
+from dev.pihole.pace import QUICK, Pace
+from dev.pihole.sessions import Sessions
+from dev.pihole.v6 import V6
+
+Overlap = Literal["die", "lose", "serialise"]
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One request of the log.
+
+    Attributes:
+        method: Its method.
+        path: Its path as sent; no query, which may hold a session id.
+        status: What was answered; 0 where the connection was cut instead.
+    """
+
+    method: str
+    path: str
+    status: int
+
+
+@dataclass(kw_only=True)
+class PiHole:
+    """A Pi-hole on 127.0.0.1, for the length of a `with` block.
+
+    Attributes:
+        password: The web password, or the bearer token of "dns-local"; "" for none.
+        api: Which interface it speaks.
+        tls: Whether over HTTPS; `ca` is the authority then, and the only name is `pi.hole`.
+        records: The lines of `dns.hosts` at the beginning.
+        app_password: The password for programs; "" for none.
+        app_sudo: Whether a session of a program may write.
+        cli_password: The password of the command line; "" for none.
+        totp: The token of the second factor; "" for none.
+        env_hosts: Whether FTLCONF_dns_hosts sets the records.
+        read_only: `misc.readOnly`.
+        max_sessions: The number of seats.
+        overlap: What a write at the same time as another request does: it kills the server, loses
+            updates (two writers), or waits its turn.
+        on_duplicate: What "dns-local" does with a POST of a domain that is there.
+        dns: Whether DNS is served from the beginning, and not from its first use on.
+        pace: How long things take.
+        clock: The time of sessions and of the rate limit, in seconds since 1970.
+    """
+
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
+    api: Literal["v6", "dns-local"] = "v6"
+    tls: bool = False
+    records: Sequence[str] = ()
+    app_password: str = field(default="", repr=False)
+    app_sudo: bool = False
+    cli_password: str = field(default="", repr=False)
+    totp: str = field(default="", repr=False)
+    env_hosts: bool = False
+    read_only: bool = False
+    max_sessions: int = 16
+    overlap: Overlap = "die"
+    on_duplicate: OnDuplicate = "replace"
+    dns: bool = False
+    pace: Pace = QUICK
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        lines = tuple(self.records)
+        self._config = Config(
+            lines, lines, self.env_hosts, self.read_only, self.app_sudo, self.max_sessions
+        )
+        self._config.served = self._serve_names
+        self._sessions = Sessions(self.max_sessions, self.clock)
+        known = Secrets(self.password, self.app_password, self.cli_password, self.totp)
+        self._auth = Auth(known, self._sessions, self.pace, self.clock)
+        self._interface: V6 | DnsLocal = (
+            V6(self._config, self._auth, self.pace)
+            if self.api == "v6"
+            else DnsLocal(self._config, self.password, self.pace, self.on_duplicate)
+        )
+        self._faults = Faults()
+        self._flight = Flight()
+        self._turn = RLock()
+        self._change = RLock()
+        self._life: Listener | None = None
+        self._resolver: Resolver | None = None
+        self.deaths: list[str] = []
+        self.log: list[Logged] = []
+
+    def __enter__(self) -> Self:
+        self._work = WorkDir()
+        self._port = ReservedPort()
+        try:
+            self.ca: Path | None = tls.make(self._work.path) if self.tls else None
+            self._start()
+            if self.dns:
+                self._resolve()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._life is not None:
+            self._life.close()
+        if self._resolver is not None:
+            self._resolver.close()
+        self._port.release()
+        self._work.remove()
+
+    @property
+    def port(self) -> int:
+        """The port of the API, which a restart keeps."""
+        return self._port.number
+
+    @property
+    def url(self) -> str:
+        """Where the API is, without a path."""
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
+
+    @property
+    def dns_port(self) -> int:
+        """The port of the resolver, for UDP and TCP; asking for it starts the resolver."""
+        return self._resolve().port
+
+    @property
+    def resolver_pid(self) -> int:
+        """The process of the resolver, which is started where it is not running.
+
+        Raises:
+            PiHoleError: It is dead.
+        """
+        return self._resolve().pid
+
+    @property
+    def lines(self) -> list[str]:
+        """`dns.hosts` as it is served; setting it is an edit by hand, that nothing checks."""
+        return list(self._config.lines)
+
+    @lines.setter
+    def lines(self, lines: Sequence[str]) -> None:
+        self._config.edit(lines)
+
+    @property
+    def saved(self) -> list[str]:
+        """`dns.hosts` as the file has it, which is what a restart brings back."""
+        return list(self._config.saved)
+
+    @property
+    def writes(self) -> int:
+        """How often the records were changed through the API."""
+        return self._config.writes
+
+    @property
+    def sessions(self) -> int:
+        """How many seats are taken."""
+        return len(self._sessions.current())
+
+    @property
+    def most_at_once(self) -> int:
+        """The largest number of requests that were handled at the same time."""
+        return self._flight.most
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests are being handled."""
+        return self._flight.number
+
+    @property
+    def alive(self) -> bool:
+        """Whether it answers."""
+        return self._life is not None and not self._life.dead.is_set()
+
+    @property
+    def logins(self) -> Logins:
+        """Whether logins are accepted, or how they are refused; may be set."""
+        return self._auth.logins
+
+    @logins.setter
+    def logins(self, logins: Logins) -> None:
+        self._auth.logins = logins
+
+    def inject(self, fault: Fault) -> None:
+        """Let something go wrong with some of the next requests."""
+        self._faults.add(fault)
+
+    @property
+    def faults_left(self) -> Sequence[Fault]:
+        """The faults that still wait for their requests."""
+        return self._faults.waiting()
+
+    def heal(self) -> None:
+        """Forget the faults that are left."""
+        self._faults.clear()
+
+    def change_password(self, password: str) -> None:
+        """Set another web password, which ends every session."""
+        self.password = self._auth.secrets.password = password
+        self._sessions.clear()
+
+    def occupy(self, seats: int) -> None:
+        """Take seats, as clients do that never log out."""
+        for _ in range(seats):
+            if self._sessions.begin("admin", "somebody else") is None:
+                raise PiHoleError("there are no more seats to take")
+
+    def ask(self, name: str, kind: str = "A", seconds: float = 5.0) -> list[str]:
+        """Ask the resolver.
+
+        Returns:
+            The data of the records of this kind, sorted; none where there are none or no such name.
+
+        Raises:
+            PiHoleError: It does not run, or did not answer in time.
+        """
+        return self._resolve().ask(name, kind, seconds)
+
+    def die(self, reason: str) -> None:
+        """End as by a crash: nothing is said, connections are cut, sessions are lost."""
+        with self._change:
+            if self._life is None or not self.alive:
+                return
+            self.deaths.append(reason)
+            self._life.kill()
+            self._sessions.clear()
+            if self._resolver is not None:
+                self._resolver.stop()
+
+    def restart(self) -> None:
+        """Start again, from what the file has; sessions outlive it where it did not die before."""
+        if self._life is not None:
+            self._life.close()  # with its threads, of which one may be about to die
+        with self._change:
+            self._config.reload()
+            self._start()
+            if self._resolver is not None:
+                self._resolver.stop()
+                self._resolver.start(self._config.lines)
+
+    def _start(self) -> None:
+        context: ssl.SSLContext | None = tls.context(self._work.path) if self.tls else None
+        self._flight.empty()
+        self._life = Listener(self.port, self._handle, context)
+
+    def _resolve(self) -> Resolver:
+        with self._change:
+            if self._resolver is None:
+                made = Resolver(self._work.path)
+                made.start(self._config.lines)
+                self._resolver = made
+            return self._resolver
+
+    def _serve_names(self, lines: Sequence[str]) -> None:
+        if self._resolver is not None:
+            self._resolver.serve(lines)
+
+    def _handle(self, request: Request) -> Answer | None:
+        """Answer a request, or die of it; None cuts the connection."""
+        answer = self._survived(request)
+        self.log.append(Logged(request.method, request.path, answer.status if answer else 0))
+        return answer
+
+    def _survived(self, request: Request) -> Answer | None:
+        writes = self._interface.writes(request)
+        trouble = self._flight.enter(request, writes=writes)
+        try:
+            if trouble is not None and self.overlap == "die":
+                self.die(trouble)
+                return None
+            fault = self._faults.of(request)
+            if fault is None:
+                return self._answered(request, in_turn=writes)
+            return self._failed(fault, request)
+        except Died:
+            return None
+        finally:
+            self._flight.leave(request)
+
+    def _answered(self, request: Request, *, in_turn: bool) -> Answer:
+        if in_turn and self.overlap == "serialise":
+            with self._turn:
+                return self._answered(request, in_turn=False)
+        try:
+            return self._interface.answer(request)
+        except Refusal as refusal:
+            return refusal.answer
+
+    def _failed(self, fault: Fault, request: Request) -> Answer | None:
+        if fault.effect:
+            self._answered(request, in_turn=self._interface.writes(request))
+        match fault.kind:
+            case "answer":
+                return fault.answer
+            case "die":
+                self.die(f"as asked, at {request.method} {request.path}")
+            case "hang":
+                self._flight.leave(request)  # a client that gives up may ask again
+                request.pause(float(HANG))
+            case "drop":
+                pass
+        return None
+
+
+HANG = 600  # seconds

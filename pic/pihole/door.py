@@ -1,0 +1,119 @@
+"""Where a Pi-hole is entered: its lock, its session, its records; all given back at the end."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from pic.config import PiholeApi, Settings
+from pic.errors import PiholeError
+from pic.model import LiveRecord
+from pic.pihole import lines
+from pic.pihole.alone import Waiting, alone
+from pic.pihole.api import Hosts
+from pic.pihole.dns_local import DnsLocal
+from pic.pihole.http import Client, Patience, Trust
+from pic.pihole.lines import Rules
+from pic.pihole.v6 import V6
+from pic.pihole.v6_session import Session
+
+PASSWORD = "PIHOLE_PASSWORD"  # noqa: S105 - the name of a variable
+TOKEN = "PIHOLE_API_TOKEN"  # noqa: S105 - the name of a variable
+
+Environment = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long to wait: for other runs, for answers, and between logins that are refused."""
+
+    waiting: Waiting = field(default_factory=Waiting)
+    patience: Patience = field(default_factory=Patience)
+    sleep: Callable[[float], None] = time.sleep
+
+
+def password(environment: Environment) -> str:
+    """Return what Pi-hole is entered with; a line break that ends it is no part of it.
+
+    Raises:
+        PiholeError: There is none, or there are two.
+    """
+    given = {environment.get(name, "").rstrip("\r\n") for name in (PASSWORD, TOKEN)} - {""}
+    if not given:
+        raise PiholeError(
+            f"set {PASSWORD} (or {TOKEN}) to the password of Pi-hole, an app password at best; a"
+            " Pi-hole without a password takes any text",
+            kind="auth",
+        )
+    if len(given) > 1:
+        raise PiholeError(f"{PASSWORD} and {TOKEN} differ: set one of them", kind="auth")
+    return given.pop()
+
+
+def session(
+    settings: Settings,
+    cluster_id: str,
+    environment: Environment,
+    owned: frozenset[str] = frozenset(),
+    pace: Pace | None = None,
+) -> AbstractContextManager[Hosts]:
+    """Work with a Pi-hole, as the only one on this machine; logged out and released at the end.
+
+    Args:
+        settings: Where it is, and what it speaks.
+        cluster_id: What marks our records.
+        environment: Has the password.
+        owned: The hosts whose records are ours, where the interface has no room for a marker.
+        pace: How long to wait.
+
+    Raises:
+        PiholeError: A setting or the password is missing; on entering: it cannot be entered.
+    """
+    if not settings.pihole_url:
+        raise PiholeError("it is not known where Pi-hole is: set pic:piholeUrl", kind="invalid")
+    if not cluster_id:
+        raise PiholeError("the id of the cluster is not known: it marks records", kind="invalid")
+    pace = pace or Pace()
+    trust = Trust(settings.pihole_ca, settings.pihole_server_name, settings.pihole_insecure)
+    client = Client(settings.pihole_url, trust, pace.patience)
+    secret = password(environment)
+    if settings.pihole_api is PiholeApi.V6:
+        rules = Rules(lines.marker(cluster_id), settings.pihole_take_over)
+        return _v6(client, secret, rules, pace)
+    hosts = DnsLocal(client, _token(secret), owned, take_over=settings.pihole_take_over)
+    return _dns_local(client, hosts, pace)
+
+
+def read(
+    settings: Settings,
+    cluster_id: str,
+    environment: Environment,
+    owned: frozenset[str] = frozenset(),
+    pace: Pace | None = None,
+) -> tuple[LiveRecord, ...]:
+    """Return every record of a Pi-hole in a session of its own, or raise as `session`."""
+    with session(settings, cluster_id, environment, owned, pace) as hosts:
+        return hosts.read()
+
+
+@contextlib.contextmanager
+def _v6(client: Client, secret: str, rules: Rules, pace: Pace) -> Iterator[Hosts]:
+    with alone(client.url, pace.waiting), Session(client, secret, pace.sleep) as held:
+        yield V6(held, rules)
+
+
+@contextlib.contextmanager
+def _dns_local(client: Client, hosts: DnsLocal, pace: Pace) -> Iterator[Hosts]:
+    with alone(client.url, pace.waiting):
+        yield hosts
+
+
+def _token(secret: str) -> str:
+    if not secret.isascii() or not secret.isprintable():
+        raise PiholeError(
+            f"{TOKEN} has characters that a token cannot have: needed is printable ASCII on one"
+            " line",
+            kind="auth",
+        )
+    return secret

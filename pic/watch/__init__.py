@@ -1,0 +1,1 @@
+"""The resident mode: watch, plan, and run when something differs."""

@@ -1,0 +1,32 @@
+"""One thread for each collection, started and ended together."""
+
+import random
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pic.cluster import Read
+from pic.watch.cache import Cache
+from pic.watch.complaints import Complaints
+from pic.watch.feed import Feed, Source, Waits
+from pic.watch.ports import Tell
+
+
+@contextmanager
+def following(
+    reads: Sequence[Read], source: Source, cache: Cache, tell: Tell, waits: Waits | None = None
+) -> Iterator[None]:
+    """Follow collections until the block ends; no thread outlives it."""
+    pauses = waits or Waits(random.SystemRandom().random)
+    complaints = Complaints(tell)
+    feeds = [Feed(each, source, cache, complaints, pauses) for each in reads]
+    threads = [threading.Thread(target=each.run, name=str(each.read)) for each in feeds]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for feed in feeds:
+            feed.stop()
+        for thread in threads:
+            thread.join()

@@ -1,0 +1,93 @@
+"""A watcher put together of its parts, from the settings and the cluster."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from pic import cluster, logs
+from pic.cluster import ApiTransport, Patience
+from pic.sources import Run
+from pic.watch import feeds, memory
+from pic.watch.bell import Bell
+from pic.watch.cache import Cache
+from pic.watch.look import Looker
+from pic.watch.loop import End, Loop
+from pic.watch.pace import Pace
+from pic.watch.ports import Health, Leader, Tell
+from pic.watch.runs import Limits, Runs
+
+# No answer is worth more than the end of a pod's grace; each asker has waits of its own.
+PATIENCE = Patience(read=15.0, retries=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a watcher is to do.
+
+    Attributes:
+        asked: The stack's settings.
+        arguments: Those of `pic` for a run, without `--report`.
+        environment: That of this process, and of its runs.
+        limits: How long a run may take.
+        pace: When to look and to run.
+    """
+
+    asked: Run
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    limits: Limits
+    pace: Pace
+
+    def command(self, report: Path) -> Sequence[str]:
+        """Return the command of a run."""
+        return (sys.executable, "-m", "pic", *self.arguments, "--report", str(report))
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What a watcher works with.
+
+    Attributes:
+        leader: None where this is the only watcher.
+        renewed: Says whether the settings are others than at the start, and can be right.
+    """
+
+    transport: ApiTransport
+    health: Health
+    leader: Leader | None
+    renewed: Callable[[], bool]
+
+
+def connect(work: Work) -> ApiTransport:
+    """Connect to the cluster, without the memory that the Kubernetes client takes.
+
+    Raises:
+        ClusterError: There is no usable configuration.
+    """
+    return cluster.connect(work.asked.settings, work.environment, PATIENCE, apart=True)
+
+
+def watch(work: Work, others: Others, bell: Bell, tell: Tell = logs.tell) -> End:
+    """Watch until the end is asked for, or the settings have changed."""
+    reads = cluster.reads(work.asked.settings)
+    with ExitStack() as stack:
+        stack.callback(others.transport.pool.clear)
+        cache = Cache(reads, time.monotonic, bell.ring)
+        loop = Loop(
+            cache=cache,
+            looker=Looker(work.asked, others.transport, cache),
+            runs=Runs(work.command, work.environment, tell, bell.ring, work.limits),
+            leader=others.leader,
+            health=others.health,
+            bell=bell,
+            tell=tell,
+            clock=time.monotonic,
+            pace=work.pace,
+            renewed=others.renewed,
+        )
+        stack.enter_context(feeds.following(reads, others.transport, cache, tell))
+        memory.settle()
+        return loop.run()

@@ -1,0 +1,244 @@
+"""Both targets on the real engine: records as the Ingresses ask, and nothing else touched."""
+
+import json
+import os
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dev.controlplane import ControlPlane
+from dev.pihole import PiHole, PiHoleError
+from dev.toolchain import Toolchain
+from tests.engine.records import IP, MINE, OTHER_IP, Registry, set_registry
+from tests.engine.stage import Said
+from tests.toolchain.waiting import until
+
+NOTHING = "Nothing to do: everything is as it was deployed.\n"
+MANY = 100
+
+
+@pytest.fixture
+def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
+    with PiHole(records=MINE) as pihole, set_registry(plane, tools, pihole) as made:
+        yield made
+        assert made.theirs == MINE, "what others have made is as it was"
+        assert made.is_at_rest(), "one request at a time, and no session is left"
+
+
+def last(said: Said) -> str:
+    return said.out.splitlines()[-1] if said.out else said.err
+
+
+def destroy(registry: Registry) -> Said:
+    refused = registry.stage.pic("destroy")
+    digest = re.findall(r"--acknowledge ([0-9a-f]{12})", refused.err)[-1]
+    return registry.stage.pic("destroy", "--acknowledge", digest)
+
+
+def test_hosts_are_public_and_registered_told_of_and_given_up(registry: Registry) -> None:
+    stage = registry.stage
+    registry.register("web", "www", "shop")
+
+    first, again = stage.pic("up"), stage.pic("up")
+
+    assert (last(first), again) == ("Done: 4 created.", Said(0, NOTHING, ""))
+    assert registry.ours == registry.lines("shop", "www")
+    hosts = f"{stage.host('shop')},{stage.host('www')}"
+    assert registry.managed() == {"web": hosts}
+    assert [reason for _, reason, _ in stage.events()] == ["Created"] * 4
+    assert registry.pihole.writes == 1
+
+    gone = destroy(registry)
+
+    assert last(gone) == "Done: 4 deleted."
+    assert (registry.ours, registry.managed(), stage.objects()) == ([], {"web": None}, [])
+
+
+def test_a_lost_state_is_found_again_and_what_is_not_wanted_any_more_goes(
+    registry: Registry,
+) -> None:
+    stage = registry.stage
+    registry.register("web", "www", "shop", "docs")
+    stage.pic("up")
+    writes = registry.pihole.writes
+    stage.lose_state()
+
+    assert last(stage.pic("up")) == "Done: 6 adopted, 3 updated."
+    assert registry.pihole.writes == writes
+
+    stage.lose_state()
+    registry.register("web", "www", "shop", ip=OTHER_IP)
+
+    assert stage.pic("up", "--config", "maxRemovals=9").code == 0
+    assert registry.ours == registry.lines("shop", "www", ip=OTHER_IP)
+    assert registry.remembered == sorted(f"{stage.host(word)}/A" for word in ("shop", "www"))
+
+
+def test_what_others_have_changed_is_put_right(registry: Registry) -> None:
+    registry.register("web", "www", "shop")
+    registry.stage.pic("up")
+    registry.pihole.lines = [line for line in registry.pihole.lines if "www." not in line]
+
+    assert last(registry.stage.pic("up")) == "Done: 1 created."
+    assert registry.ours == registry.lines("shop", "www")
+
+
+def test_a_pihole_that_is_not_read_stops_no_resource_and_loses_no_record(
+    registry: Registry, tmp_path: Path
+) -> None:
+    stage, report = registry.stage, tmp_path / "report.json"
+    registry.register("web", "www")
+    stage.pic("up")
+
+    unread = stage.pic("up", "--report", str(report), PIHOLE_PASSWORD="wrong")  # noqa: S106
+
+    assert (unread.code, failures(report)) == (5, [("pihole", "", "auth")])
+
+    registry.register("web", "docs")
+    failed = stage.pic(
+        *("up", "--config", "maxRemovals=9", "--report", str(report)),
+        PIHOLE_PASSWORD="wrong",  # noqa: S106
+    )
+
+    assert failed.code == 6
+    assert failures(report) == [
+        ("pihole", f"{stage.host('docs')}/A", "auth"),
+        ("pihole", f"{stage.host('www')}/A", "auth"),
+        ("pihole", "", "auth"),
+    ]
+    assert list(stage.identities()) == [stage.host("docs")]
+    assert registry.ours == registry.lines("www")
+
+    assert last(stage.pic("up", "--config", "maxRemovals=9")) == "Done: 1 created, 1 deleted."
+    assert registry.ours == registry.lines("docs")
+
+
+def failures(report: Path) -> list[tuple[str, str, str]]:
+    found = json.loads(report.read_text())["failures"]
+    return [(it["target"], it["host"], it["class"]) for it in found]
+
+
+def test_a_resource_that_fails_stops_no_record_and_no_delete(registry: Registry) -> None:
+    registry.register("web", "www", "shop")
+    registry.stage.pic("up")
+    registry.register("web", "shop", "bad", "good")
+
+    with registry.stage.denied("bad"):
+        failed = registry.stage.pic("up", "--config", "maxRemovals=9")
+
+    assert failed.code == 6
+    assert registry.ours == registry.lines("bad", "good", "shop")
+    assert sorted(registry.stage.identities()) == sorted(map(registry.stage.host, ("good", "shop")))
+
+
+def test_a_target_that_is_taken_out_deletes_nothing_there(registry: Registry) -> None:
+    registry.register("web", "www")
+    registry.stage.pic("up")
+
+    for target in ("pangolin", "pihole"):
+        registry.targets(target)
+        assert registry.stage.pic("up").code == 6
+
+    assert registry.ours == registry.lines("www")
+    assert list(registry.stage.identities()) == [registry.stage.host("www")]
+
+
+def test_a_plain_pulumi_up_registers_and_finds_again(registry: Registry) -> None:
+    stage = registry.stage
+    registry.register("web", "www")
+    expected = [("create", stage.host("www")), ("create", f"{stage.host('www')}/A")]
+
+    preview = stage.preview()
+    assert (preview.code, list(preview.steps)[2:], registry.ours) == (0, expected, [])
+
+    up = stage.up()
+    assert (up.code, list(up.steps)[2:], registry.ours) == (0, expected, registry.lines("www"))
+    assert (stage.up().steps, registry.pihole.writes) == ((), 1)
+
+
+def test_a_run_that_is_interrupted_or_killed_leaves_no_session_and_is_finished_by_the_next(
+    registry: Registry,
+) -> None:
+    stage = registry.stage
+    registry.targets("pihole")
+    words = [f"h{number}" for number in range(3 * MANY)]
+    registry.register("web", *words)
+
+    for number in (signal.SIGINT, signal.SIGKILL):
+        stop(registry, number)
+        until(lambda: not stage.workspace.processes(), "everything has ended")
+        assert registry.is_at_rest()
+        assert len(registry.ours) < len(words)
+
+    assert stage.pic("up").code == 0
+    assert registry.ours == registry.lines(*words)
+    assert len(registry.remembered) == len(words)
+
+
+def stop(registry: Registry, number: signal.Signals) -> None:
+    """Send pic a signal as soon as it has registered something more."""
+    workspace, before = registry.stage.workspace, len(registry.ours)
+    command = (str(workspace.python), "-m", "pic", "up", "--stack", registry.stage.name)
+    with workspace.start(*command) as process:
+        until(lambda: len(registry.ours) > before, "something is registered")
+        os.kill(next(filter(is_pic, workspace.processes())), number)
+        process.communicate(timeout=60)
+
+
+def is_pic(pid: int) -> bool:
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return words[1:4] == [b"-m", b"pic", b"up"]
+
+
+def test_a_changed_address_is_never_missing(registry: Registry) -> None:
+    registry.targets("pihole")
+    words = [f"h{number}" for number in range(MANY)]
+    registry.register("web", *words)
+    try:
+        registry.pihole.ask("nas.lan")
+    except PiHoleError as error:
+        pytest.skip(f"there is no resolver: {error}")
+
+    assert registry.stage.pic("up").code == 0
+    names = [registry.stage.host(word) for word in words]
+    assert [registry.pihole.ask(name) for name in names] == [[IP]] * MANY
+
+    answers, ended = list[list[str]](), threading.Event()
+
+    def probe() -> None:
+        while not ended.wait(0.002):
+            answers.append(registry.pihole.ask(names[-1]))
+
+    prober = threading.Thread(target=probe)
+    prober.start()
+    registry.register("web", *words, ip=OTHER_IP)
+    changed = registry.stage.pic("up")
+    ended.set()
+    prober.join()
+
+    assert (changed.code, [] in answers, answers[-1]) == (0, False, [OTHER_IP])
+
+
+def test_where_records_bear_no_marker_only_what_is_remembered_goes(
+    plane: ControlPlane, tools: Toolchain
+) -> None:
+    mine = ("192.168.1.2 printer.lan",)
+    with (
+        PiHole(api="dns-local", records=mine) as pihole,
+        set_registry(plane, tools, pihole, ("pihole",)) as registry,
+    ):
+        registry.stage.settings(piholeApi="dns-local")
+        registry.register("web", "www", "shop")
+
+        first = registry.stage.pic("up")
+        registry.register("web", "www", ip=OTHER_IP)
+        second = registry.stage.pic("up", "--config", "maxRemovals=9")
+
+        assert (last(first), last(second)) == ("Done: 2 created.", "Done: 1 deleted, 1 updated.")
+        assert sorted(pihole.lines) == sorted((*mine, *registry.lines("www", ip=OTHER_IP)))
+        assert last(destroy(registry)) == "Done: 1 deleted."
+        assert tuple(pihole.lines) == mine

@@ -1,0 +1,115 @@
+"""The resident watcher, with the real engine on a real API server."""
+
+import pytest
+
+from tests.engine.stage import SECONDS, Stage
+from tests.engine.watcher import Watcher, watching
+from tests.toolchain.waiting import until
+
+
+def until_there(stage: Stage, *words: str) -> None:
+    hosts = sorted(map(stage.host, words))
+    until(
+        lambda: sorted(it["spec"]["name"] for it in stage.objects()) == hosts,
+        f"objects for {hosts}",
+        SECONDS,
+    )
+
+
+def until_calm(watcher: Watcher) -> None:
+    """Wait for the end of every run that began."""
+    until(
+        lambda: sum("Done:" in it or "Nothing to do" in it for it in watcher.lines) == watcher.runs,
+        f"the runs have ended: {watcher.lines}",
+        SECONDS,
+    )
+
+
+def test_an_ingress_becomes_an_object_which_is_repaired_and_goes(stage: Stage) -> None:
+    stage.ingress("web", "www")
+
+    with watching(stage) as watcher:
+        until_there(stage, "www")
+        stage.ingress("api", "api")
+        until_there(stage, "www", "api")
+        until_calm(watcher)
+        changed = stage.object("api")
+        wrong = {"spec": {"httpConfig": {"sso": not changed["spec"]["httpConfig"]["sso"]}}}
+        stage.cluster.patch("PangolinResource", stage.name, changed["metadata"]["name"], wrong)
+        until(lambda: stage.object("api")["spec"] == changed["spec"], "it is repaired", SECONDS)
+        stage.delete_ingress("api")
+        until(lambda: stage.remembered == [stage.host("www")], "the engine knows", SECONDS)
+        until_there(stage, "www")
+        assert watcher.terminate() == 0
+
+    assert watcher.lines[-1] == "pic: ended"
+    assert watcher.runs == 4
+
+
+def test_a_watcher_of_what_is_deployed_starts_one_run_and_then_none(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    stage.up()
+    before = stage.identities()
+
+    with watching(stage, "--config", "resyncPeriod=1") as watcher:
+        watcher.says("Nothing to do")
+        # What nobody plans with is no reason to look, and what makes no difference none to run.
+        stage.cluster.apply("Service", stage.name, "idle", spec={"ports": [{"port": 80}]})
+        stage.cluster.patch("Ingress", stage.name, "web", {"metadata": {"labels": {"a": "b"}}})
+        with pytest.raises(AssertionError):
+            until(lambda: watcher.runs > 1, "a second run", 6.0)
+        assert watcher.terminate() == 0
+
+    assert watcher.runs == 1
+    assert stage.identities() == before
+
+
+def test_a_restarted_api_server_is_followed_again(other_stage: Stage) -> None:
+    stage = other_stage
+    stage.ingress("web", "www")
+
+    with watching(stage) as watcher:
+        until_there(stage, "www")
+        until_calm(watcher)
+        stage.plane.stop_apiserver()
+        watcher.says("no answer from")
+        stage.plane.start_apiserver()
+        stage.await_service()
+        stage.ingress("api", "api")
+        until_there(stage, "www", "api")
+        assert watcher.terminate() == 0
+
+    assert "pic: the cluster is followed again" in watcher.lines
+
+
+def test_a_run_that_the_end_of_the_watcher_interrupts_leaves_no_lock(stage: Stage) -> None:
+    words = [f"h{at}" for at in range(40)]
+    stage.ingress("web", *words)
+    locks = stage.workspace.state / ".pulumi" / "locks"
+
+    with watching(stage) as watcher:
+        until(lambda: [*locks.rglob("*.json")], "the engine holds its lock", SECONDS)
+        assert watcher.terminate() == 0
+
+    assert "pic: stopping the run: the watcher is asked to end" in watcher.lines
+    assert [*locks.rglob("*.json")] == []
+    assert set(stage.remembered) <= set(map(stage.host, words))
+    healed = stage.pic("up")
+    assert (healed.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
+
+
+def test_a_refusal_is_told_once_and_ends_with_its_cause(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    stage.up()
+
+    with watching(stage, "--config", "resyncPeriod=1") as watcher:
+        watcher.says("Nothing to do")
+        stage.ingress("web", "www", class_name="nginx")
+        watcher.says("The plan is empty")
+        with pytest.raises(AssertionError):
+            until(lambda: watcher.runs > 2, "a third run", 6.0)
+        stage.ingress("web", "www", "new")
+        until_there(stage, "www", "new")
+        assert watcher.terminate() == 0
+
+    assert sum("The plan is empty" in line for line in watcher.lines) == 1

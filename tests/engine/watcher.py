@@ -1,0 +1,67 @@
+"""A watcher of a stage: a process of its own, ended with the block at the latest."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.engine.stage import SECONDS, Stage
+from tests.toolchain.waiting import until
+
+STARTING = "something is to be done: starting a run"
+
+
+@dataclass
+class Watcher:
+    """A process, and the lines that it has said so far."""
+
+    process: "subprocess.Popen[str]"
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def runs(self) -> int:
+        return sum(STARTING in line for line in self.lines)
+
+    @property
+    def pid(self) -> int:
+        """The watcher itself; the process is its keeper."""
+        [pid] = _children(self.process.pid)
+        return pid
+
+    def says(self, word: str) -> None:
+        until(
+            lambda: any(word in line for line in self.lines), f"{word!r} in {self.lines}", SECONDS
+        )
+
+    def terminate(self) -> int:
+        """Ask it to end as a kubelet does, and return its exit code."""
+        os.kill(self.pid, signal.SIGTERM)
+        return self.process.wait(SECONDS)
+
+    def read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+
+@contextmanager
+def watching(stage: Stage, *arguments: str) -> Iterator[Watcher]:
+    command = (str(stage.workspace.python), "-m", "pic", "watch", "--stack", stage.name)
+    with stage.workspace.start(*command, "--listen", "", *arguments) as process:
+        made = Watcher(process)
+        reader = threading.Thread(target=made.read)
+        reader.start()
+        try:
+            yield made
+        finally:
+            process.terminate()
+            reader.join()
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(each) for each in tasks.split()]

@@ -1,0 +1,97 @@
+"""What can be made to go wrong."""
+
+import socket
+from contextlib import closing
+
+import pytest
+
+from dev.pihole import Fault, Logged, PiHole, PiHoleError
+from tests.pihole.asking import HOSTS, Client, logged_in
+from tests.toolchain.waiting import until
+
+LINE = "1.2.3.4 a.lan"
+TARGET = f"{HOSTS}/1.2.3.4%20a.lan"
+
+
+@pytest.fixture
+def client(pihole: PiHole) -> Client:
+    return logged_in(pihole)
+
+
+def test_an_answer_can_be_set_for_some_requests(client: Client, pihole: PiHole) -> None:
+    pihole.inject(Fault("answer", method="PUT", skip=1, times=2))
+
+    assert [client.put(LINE)[0] for _ in range(4)] == [201, 503, 503, 400]
+    assert client.ask("GET", HOSTS)[0] == 200
+
+
+def test_an_answer_can_have_a_body(client: Client, pihole: PiHole) -> None:
+    pihole.inject(Fault("answer", path="misc", status=500, body={"error": "oops"}))
+
+    assert client.ask("GET", "/api/config/misc") == (500, {"error": "oops"})
+
+
+def test_faults_that_are_left_can_be_forgotten(client: Client, pihole: PiHole) -> None:
+    pihole.inject(Fault("answer", times=9))
+    pihole.heal()
+
+    assert client.put(LINE) == (201, {})
+
+
+@pytest.mark.parametrize("effect", [False, True])
+def test_a_connection_can_be_cut_before_or_after_the_effect(
+    client: Client, pihole: PiHole, *, effect: bool
+) -> None:
+    pihole.inject(Fault("drop", method="PUT", effect=effect))
+
+    with pytest.raises(ConnectionError):
+        client.put(LINE)
+
+    assert (pihole.lines, pihole.alive) == ([LINE] if effect else [], True)
+    assert pihole.log[-1] == Logged("PUT", TARGET, 0)
+
+
+@pytest.mark.parametrize("effect", [False, True])
+def test_it_can_die_in_the_middle_of_a_write(
+    client: Client, pihole: PiHole, *, effect: bool
+) -> None:
+    pihole.inject(Fault("die", method="PUT", effect=effect))
+
+    with pytest.raises(ConnectionError):
+        client.put(LINE)
+
+    assert pihole.deaths == [f"as asked, at PUT {TARGET}"]
+    pihole.restart()
+    assert pihole.lines == ([LINE] if effect else [])
+
+
+def test_it_can_hang_and_answer_others_meanwhile(client: Client, pihole: PiHole) -> None:
+    pihole.inject(Fault("hang", path="misc"))
+    with closing(socket.create_connection(("127.0.0.1", pihole.port))) as waiting:
+        waiting.sendall(b"GET /api/config/misc HTTP/1.1\r\n\r\n")
+        until(lambda: not pihole.faults_left, "the fault")
+
+        assert client.put(LINE) == (201, {})
+        waiting.settimeout(0.01)
+        with pytest.raises(TimeoutError):
+            waiting.recv(1)
+
+
+def test_a_restart_keeps_the_address(client: Client, pihole: PiHole) -> None:
+    url = pihole.url
+
+    pihole.restart()
+
+    assert (pihole.url, client.put(LINE)) == (url, (201, {}))
+
+
+def test_it_dies_once(pihole: PiHole) -> None:
+    pihole.die("first")
+    pihole.die("second")
+
+    assert pihole.deaths == ["first"]
+
+
+def test_there_are_no_more_seats_than_seats(pihole: PiHole) -> None:
+    with pytest.raises(PiHoleError, match="there are no more seats to take"):
+        pihole.occupy(17)

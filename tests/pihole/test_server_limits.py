@@ -1,0 +1,171 @@
+"""How often a password may be tried, how many sessions there may be, and what they may do."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dev.pihole import QUICK, Clock, PiHole
+from tests.pihole.asking import HOSTS, Client, logged_in, refused, session
+from tests.toolchain.waiting import until
+
+LIMITED = (429, refused("Rate-limiting login attempts", None, "rate_limiting"))
+FULL = (
+    429,
+    refused("API seats exceeded", "increase webserver.api.max_sessions", "api_seats_exceeded"),
+)
+WRONG = (401, session("password incorrect"))
+READ_ONLY = "Unable to change configuration (read-only)"
+APP = (
+    "The current app session is not allowed to modify Pi-hole config settings "
+    "(webserver.api.app_sudo is false)"
+)
+CLI = "The current CLI session is not allowed to modify Pi-hole config settings"
+
+
+def test_a_fourth_wrong_password_in_a_second_is_not_looked_at(clock: Clock) -> None:
+    with PiHole(password="secret", clock=clock) as pihole:  # noqa: S106
+        client = Client(pihole)
+
+        assert [client.login("wrong") for _ in range(4)] == [WRONG, WRONG, WRONG, LIMITED]
+        assert client.login("secret") == LIMITED
+        clock.advance(1)
+        assert client.login("secret")[0] == 200
+
+
+def test_right_passwords_one_after_the_other_are_not_limited(pihole: PiHole) -> None:
+    assert [Client(pihole).login("secret")[0] for _ in range(8)] == [200] * 8
+
+
+def test_the_third_right_app_password_in_a_second_is_called_wrong(pihole: PiHole) -> None:
+    assert [Client(pihole).login("for programs")[0] for _ in range(2)] == [200, 200]
+    assert Client(pihole).login("for programs") == WRONG
+
+
+def together(password: str, times: int) -> list[tuple[int, Any]]:
+    """Log in at the same time; a hash lasts long enough for all of them to have come."""
+    slow = replace(QUICK, password=0.6)
+    with PiHole(password="secret", app_password="app", pace=slow, clock=Clock()) as pihole:  # noqa: S106
+        with ThreadPoolExecutor(times) as pool:
+            answers = pool.map(lambda _: Client(pihole).login(password), range(times))
+        return sorted(answers, key=lambda answer: answer[0])
+
+
+def test_of_eight_logins_at_the_same_time_three_succeed() -> None:
+    answers = together("secret", 8)
+
+    assert [status for status, _ in answers[:3]] == [200] * 3
+    assert answers[3:] == [LIMITED] * 5
+
+
+def test_app_passwords_at_the_same_time_are_called_wrong() -> None:
+    assert together("app", 4) == [WRONG, WRONG, WRONG, LIMITED]
+
+
+def test_the_seventeenth_session_finds_no_seat(pihole: PiHole, clock: Clock) -> None:
+    first = logged_in(pihole)
+    pihole.occupy(15)
+
+    assert first.login("secret") == FULL
+    assert first.put("192.168.9.1 a.lan") == (201, {})
+    clock.advance(1801)
+    assert (first.login("secret")[0], pihole.sessions) == (200, 1)
+
+
+def test_a_request_extends_the_time_of_its_session(pihole: PiHole, clock: Clock) -> None:
+    client = logged_in(pihole)
+    pihole.occupy(1)
+
+    clock.advance(1700)
+    client.ask("GET", HOSTS)
+    clock.advance(200)
+
+    assert pihole.sessions == 1
+
+
+def test_a_session_that_ran_out_works_until_its_seat_is_taken(pihole: PiHole, clock: Clock) -> None:
+    client = logged_in(pihole)
+
+    clock.advance(3600)
+    assert client.ask("GET", HOSTS)[0] == 200
+    clock.advance(3600)
+    logged_in(pihole)
+    assert client.ask("GET", HOSTS)[0] == 401
+
+
+def test_sessions_are_listed_and_ended_by_number(pihole: PiHole, clock: Clock) -> None:
+    client = logged_in(pihole)
+    pihole.occupy(1)
+    now = int(clock())
+    times = {"login_at": now, "last_active": now, "valid_until": now + 1800}
+    row = {"valid": True, **times, "remote_addr": "127.0.0.1", "app": False, "cli": False}
+
+    assert client.ask("GET", "/api/auth/sessions") == (
+        200,
+        {
+            "sessions": [
+                {"id": 0, "current_session": True, "user_agent": "", **row},
+                {"id": 1, "current_session": False, "user_agent": "somebody else", **row},
+            ]
+        },
+    )
+    assert client.ask("DELETE", "/api/auth/session/1") == (204, None)
+    assert pihole.sessions == 1
+
+
+def test_a_restart_frees_no_seats_but_a_crash_does(pihole: PiHole) -> None:
+    client = logged_in(pihole)
+
+    pihole.restart()
+    assert (client.ask("GET", HOSTS)[0], pihole.sessions) == (200, 1)
+    pihole.die("pulled the plug")
+    pihole.restart()
+    assert (client.ask("GET", HOSTS)[0], pihole.sessions) == (401, 0)
+
+
+@pytest.mark.parametrize(("kind", "hint"), [("app", APP), ("cli", CLI)])
+def test_sessions_of_programs_only_read(kind: str, hint: str) -> None:
+    answer = (403, refused(READ_ONLY, hint, "forbidden"))
+    with PiHole(password="secret", app_password="app", cli_password="cli") as pihole:  # noqa: S106
+        client = logged_in(pihole, kind)
+
+        assert client.ask("GET", HOSTS) == (200, {"config": {"dns": {"hosts": []}}})
+        assert client.put("192.168.9.1 a.lan") == answer
+        assert client.delete("192.168.9.1 a.lan") == answer
+        assert client.patch([]) == answer
+
+
+def test_app_sudo_lets_them_write_at_once(pihole: PiHole) -> None:
+    app, admin = logged_in(pihole, "for programs"), logged_in(pihole)
+
+    admin.ask("PATCH", "/api/config", {"config": {"webserver": {"api": {"app_sudo": True}}}})
+
+    assert app.put("192.168.9.1 a.lan") == (201, {})
+    assert app.ask("GET", "/api/config/webserver/api/app_sudo") == (
+        200,
+        {"config": {"webserver": {"api": {"app_sudo": True}}}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "answer"),
+    [("wrong-password", WRONG), ("rate-limited", LIMITED), ("no-seats", FULL)],
+)
+def test_logins_can_be_made_to_fail(pihole: PiHole, how: Any, answer: Any) -> None:
+    pihole.logins = how
+    assert Client(pihole).login("secret") == answer
+    pihole.logins = "accepted"
+    assert Client(pihole).login("secret")[0] == 200
+
+
+def test_refusing_a_login_takes_its_time() -> None:
+    with PiHole(pace=replace(QUICK, refusal=600)) as pihole, ThreadPoolExecutor(1) as pool:
+        for _ in range(3):
+            Client(pihole).login("wrong")
+        waits = pool.submit(Client(pihole).login, "wrong")
+        until(lambda: pihole.in_flight, "a login that waits")
+        assert not waits.done()
+        pihole.die("enough")
+        with pytest.raises(ConnectionError):
+            waits.result()

@@ -1,0 +1,96 @@
+"""The other interface: `/admin/api/dns/local`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dev.pihole import OnDuplicate, PiHole
+from tests.pihole.asking import Client
+
+PATH = "/admin/api/dns/local"
+TOKEN = "token"  # noqa: S105
+APP = {"domain": "app.local", "ip": "192.168.1.100"}
+OTHER = {"domain": "app.local", "ip": "192.168.1.101"}
+BAD = {"error": "a domain and an IP address are needed"}
+
+
+@pytest.fixture
+def local() -> Iterator[PiHole]:
+    with PiHole(password=TOKEN, api="dns-local") as made:
+        yield made
+
+
+def client(pihole: PiHole) -> Client:
+    return Client(pihole, {"Authorization": f"Bearer {pihole.password}"})
+
+
+def test_records_are_made_listed_and_deleted(local: PiHole) -> None:
+    asking = client(local)
+
+    assert [
+        asking.ask("GET", PATH),
+        asking.ask("POST", PATH, APP),
+        asking.ask("GET", PATH),
+        asking.ask("DELETE", f"{PATH}/app.local"),
+        asking.ask("DELETE", f"{PATH}/app.local"),
+        asking.ask("GET", PATH),
+    ] == [
+        (200, {"data": []}),
+        (201, APP),
+        (200, {"data": [APP]}),
+        (204, None),
+        (404, {"error": "no such domain"}),
+        (200, {"data": []}),
+    ]
+    assert local.writes == 2
+
+
+@pytest.mark.parametrize("token", ["Bearer other", "token", "Basic token", ""])
+def test_another_token_is_refused(local: PiHole, token: str) -> None:
+    asking = Client(local, {"Authorization": token})
+
+    assert asking.ask("GET", PATH) == (401, {"error": "unauthorized"})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        "{",
+        [],
+        {"domain": "a.lan"},
+        {"ip": "1.2.3.4"},
+        {"domain": "a.lan", "ip": "1.2.3"},
+        {"domain": "a b", "ip": "1.2.3.4"},
+        {"domain": "*.lan", "ip": "1.2.3.4"},
+        {"domain": "", "ip": "1.2.3.4"},
+        {"domain": 1, "ip": "1.2.3.4"},
+    ],
+)
+def test_a_bad_body_is_refused(local: PiHole, body: Any) -> None:
+    assert client(local).ask("POST", PATH, body) == (400, BAD)
+    assert (local.lines, local.writes) == ([], 0)
+
+
+def test_other_paths_are_not_found(local: PiHole) -> None:
+    assert client(local).ask("GET", "/api/config") == (404, {"error": "not found"})
+
+
+@pytest.mark.parametrize(
+    ("on_duplicate", "answer", "data"),
+    [
+        ("replace", (201, OTHER), [OTHER]),
+        ("add", (201, OTHER), [APP, OTHER]),
+        ("refuse", (400, {"error": "the domain exists already"}), [APP]),
+    ],
+)
+def test_a_second_address_of_a_domain(
+    on_duplicate: OnDuplicate, answer: Any, data: list[Any]
+) -> None:
+    records = ["192.168.1.100 app.local"]
+    with PiHole(records=records, api="dns-local", on_duplicate=on_duplicate) as pihole:
+        asking = client(pihole)
+
+        assert asking.ask("POST", PATH, OTHER) == answer
+        assert asking.ask("GET", PATH) == (200, {"data": data})

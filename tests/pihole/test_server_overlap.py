@@ -1,0 +1,114 @@
+"""Requests at the same time: Pi-hole dies of them, or loses what was written."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from http.client import HTTPConnection
+
+import pytest
+
+from dev.pihole import QUICK, Overlap, PiHole
+from tests.pihole.asking import HOSTS, Client, logged_in, send
+from tests.toolchain.waiting import until
+
+NEVER = replace(QUICK, put=600, patch=600)  # a write that ends with the server only
+LINES = ["1.2.3.4 a.lan", "1.2.3.4 b.lan"]
+PUT_A, PUT_B = f"PUT {HOSTS}/1.2.3.4%20a.lan", f"PUT {HOSTS}/1.2.3.4%20b.lan"
+
+
+@pytest.mark.parametrize(
+    ("second", "target", "named"),
+    [
+        ("PUT", f"{HOSTS}/1.2.3.4%20b.lan", PUT_B),
+        ("GET", HOSTS, f"GET {HOSTS}"),
+        ("POST", "/api/auth", "POST /api/auth"),
+    ],
+)
+def test_it_dies_of_a_request_during_a_write(second: str, target: str, named: str) -> None:
+    with PiHole(pace=NEVER) as pihole, ThreadPoolExecutor(1) as pool:
+        client = logged_in(pihole)
+        write = pool.submit(client.put, LINES[0])
+        until(lambda: pihole.in_flight, "the write")
+
+        with pytest.raises(ConnectionError):
+            client.ask(second, target)
+        with pytest.raises(ConnectionError):
+            write.result()
+        with pytest.raises(ConnectionRefusedError):
+            client.ask("GET", HOSTS)
+
+        assert (pihole.deaths, pihole.alive) == ([f"{named} came during {PUT_A}"], False)
+        pihole.restart()
+        assert (pihole.alive, pihole.lines, logged_in(pihole).ask("GET", HOSTS)[0]) == (
+            True,
+            [],
+            200,
+        )
+
+
+def test_it_dies_of_a_write_during_another_request() -> None:
+    with PiHole(pace=replace(QUICK, password=600)) as pihole, ThreadPoolExecutor(1) as pool:
+        client = Client(pihole)
+        login = pool.submit(client.login, "any")
+        until(lambda: pihole.in_flight, "the login")
+
+        with pytest.raises(ConnectionError):
+            client.put(LINES[0])
+        with pytest.raises(ConnectionError):
+            login.result()
+
+        assert pihole.deaths == [f"{PUT_A} came during POST /api/auth"]
+
+
+def test_it_bears_requests_one_after_the_other(pihole: PiHole) -> None:
+    client = logged_in(pihole)
+    for _ in range(20):
+        client.put(LINES[0])
+        client.ask("GET", HOSTS)
+        client.delete(LINES[0])
+
+    assert (pihole.deaths, pihole.writes, pihole.most_at_once) == ([], 40, 1)
+
+
+def test_it_bears_readers_at_the_same_time() -> None:
+    with PiHole(pace=replace(QUICK, password=0.2)) as pihole, ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: Client(pihole).login(pihole.password)[0], range(3)))
+
+        assert (answers, pihole.deaths, pihole.most_at_once) == ([200] * 3, [], 3)
+
+
+def written(overlap: Overlap) -> Sequence[str]:
+    """Write two lines at the same time, and return what is left of them."""
+    slow = replace(QUICK, put=0.5)
+    with PiHole(pace=slow, overlap=overlap) as pihole, ThreadPoolExecutor(2) as pool:
+        client = logged_in(pihole)
+        assert list(pool.map(client.put, LINES)) == [(201, {}), (201, {})]
+        assert (pihole.deaths, pihole.most_at_once) == ([], 2)
+        return sorted(pihole.lines)
+
+
+def test_it_may_lose_one_of_two_writes_that_it_acknowledged() -> None:
+    assert written("lose") in ([LINES[0]], [LINES[1]])
+
+
+def test_it_may_let_writes_wait_their_turn() -> None:
+    assert written("serialise") == LINES
+
+
+def test_a_write_on_a_connection_in_use_takes_longer() -> None:
+    waits = replace(QUICK, reused=600)
+    with PiHole(pace=waits) as pihole, ThreadPoolExecutor(1) as pool:
+        client = logged_in(pihole)
+        headers = tuple(client.headers.items())
+        with closing(HTTPConnection("127.0.0.1", pihole.port)) as connection:
+            for line in ("a", "b"):
+                send(connection, ("PUT", f"{HOSTS}/1.2.3.4+{line}.lan", None), headers)
+                if line == "a":
+                    assert connection.getresponse().read()
+            answer = pool.submit(connection.getresponse)
+            until(lambda: pihole.in_flight, "the second write")
+            pihole.die("enough")
+            with pytest.raises(ConnectionError):
+                answer.result()
+        assert pihole.lines == LINES[:1]

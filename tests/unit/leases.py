@@ -1,0 +1,115 @@
+"""An API server that has Leases, and clocks that a test moves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from pic.cluster import StatusError
+from pic.errors import ClusterError
+from pic.objects import Raw, mapping, text
+from pic.watch.leader import Leader
+
+COLLECTION = "/apis/coordination.k8s.io/v1/namespaces/pic/leases"
+PATH = f"{COLLECTION}/prod"
+NO_ANSWER = ClusterError("no answer")
+START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@dataclass
+class Time:
+    """Seconds that pass for everybody, and a wall clock that may jump or stand still.
+
+    Attributes:
+        jump: By how much the wall clock is off.
+        stopped: Whether it always says the same.
+    """
+
+    seconds: float = 0.0
+    jump: timedelta = timedelta()
+    stopped: bool = False
+
+    def clock(self) -> float:
+        return self.seconds
+
+    def wall(self) -> datetime:
+        return START + self.jump + timedelta(seconds=0 if self.stopped else self.seconds)
+
+
+def nothing(_: str) -> None:
+    pass
+
+
+@dataclass
+class Leases:
+    """Creates and replaces as the API server does: a write over an unseen version is a conflict.
+
+    Attributes:
+        before: Called with the method before a request is done; may raise.
+        after: The same when it is done, and its answer not told yet.
+    """
+
+    objects: dict[str, Raw] = field(default_factory=dict)
+    before: Callable[[str], None] = nothing
+    after: Callable[[str], None] = nothing
+    asked: list[str] = field(default_factory=list)
+    version: int = 0
+
+    @property
+    def spec(self) -> Raw:
+        """What the one Lease says."""
+        return mapping(self.objects[PATH]["spec"], "spec")
+
+    def get(self, path: str) -> object:
+        return self.request("GET", path, None)
+
+    def request(self, method: str, path: str, body: object) -> object:
+        self.asked.append(method)
+        self.before(method)
+        done = {"GET": self._get, "POST": self._create, "PUT": self._replace}[method]
+        answer = done(path, mapping(body, "body"))
+        self.after(method)
+        return answer
+
+    def _get(self, path: str, _: Raw) -> Raw:
+        if path not in self.objects:
+            raise StatusError(404, 'leases "prod" not found')
+        return self.objects[path]
+
+    def _create(self, path: str, body: Raw) -> Raw:
+        metadata = mapping(body["metadata"], "metadata")
+        whole = f"{path}/{metadata['name']}"
+        if whole in self.objects:
+            raise StatusError(409, "it already exists")
+        return self._store(whole, {**metadata, "uid": "u-1"}, body)
+
+    def _replace(self, path: str, body: Raw) -> Raw:
+        metadata = mapping(body["metadata"], "metadata")
+        old = mapping(self._get(path, body)["metadata"], "metadata")
+        if metadata.get("resourceVersion") != old["resourceVersion"]:
+            raise StatusError(409, "the object has been modified")
+        # A write that changes nothing leaves the version as it is.
+        if body["spec"] == self.objects[path]["spec"]:
+            return self.objects[path]
+        return self._store(path, metadata, body)
+
+    def _store(self, path: str, metadata: Raw, body: Raw) -> Raw:
+        self.version += 1
+        meta = {**metadata, "resourceVersion": text(self.version)}
+        self.objects[path] = {**body, "metadata": meta}
+        return self.objects[path]
+
+
+def contender(name: str, leases: Leases, time: Time) -> Leader:
+    return Leader(leases, "pic", "prod", name, time.clock, time.wall)
+
+
+def two(leases: Leases, time: Time) -> tuple[Leader, Leader]:
+    return contender("a", leases, time), contender("b", leases, time)
+
+
+def failing(error: Exception, *methods: str) -> Callable[[str], None]:
+    def fail(method: str) -> None:
+        if method in methods:
+            raise error
+
+    return fail

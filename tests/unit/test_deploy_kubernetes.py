@@ -1,0 +1,236 @@
+"""The manifests and the image of deploy/: what can be said of them without a cluster."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dev.toolchain.versions import KUBERNETES_PLUGIN, PULUMI
+from pic import cli
+from pic.config import Settings, TargetName
+from pic.permissions import Permission, reading, watching, writing
+from pic.watch.runs import Limits
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+PARTS = ("base", "classes", "components", "namespaced", "overlays", "roles")
+FILES = sorted(path for part in PARTS for path in (DEPLOY / part).rglob("*.yaml"))
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text()
+BLOCK = re.compile(r"^([a-z0-9-]+)(?:\[[a-z]+\])?==.*(?:\n .*)*", re.MULTILINE)
+
+Object = dict[str, Any]
+
+
+def objects(*paths: Path) -> Iterator[Object]:
+    for path in paths:
+        yield from yaml.safe_load_all(path.read_text())
+
+
+def pods() -> dict[str, Object]:
+    """The pods by the name of what makes them."""
+    found = [it for it in objects(*FILES) if it["kind"] in ("Deployment", "CronJob")]
+    specs = {it["metadata"]["name"]: it["spec"] for it in found}
+    return {
+        name: spec.get("jobTemplate", {}).get("spec", spec)["template"]["spec"]
+        for name, spec in specs.items()
+    }
+
+
+def granted(*paths: Path) -> set[tuple[str, str, str, str]]:
+    """What the roles of some files grant: group, resource, verb and name."""
+    return {
+        (group, resource, verb, name)
+        for it in objects(*paths)
+        for rule in it.get("rules", ())
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+        for name in rule.get("resourceNames", [""])
+    }
+
+
+def asked(*permissions: Permission) -> set[tuple[str, str, str, str]]:
+    return {(it.group, it.resource, it.verb, it.name) for it in permissions}
+
+
+PANGOLIN, BOTH = Settings(), Settings(targets=tuple(TargetName))
+UP = (*reading(PANGOLIN), *writing(PANGOLIN))
+
+
+@pytest.mark.parametrize(
+    ("account", "permissions"),
+    [
+        ("preview", tuple(reading(PANGOLIN))),
+        ("up", UP),
+        ("watch", (*UP, *watching(PANGOLIN, "pic"))),
+    ],
+)
+def test_each_account_is_granted_what_pic_says_it_needs(
+    account: str, permissions: tuple[Permission, ...]
+) -> None:
+    assert granted(DEPLOY / "roles" / account / "roles.yaml") == asked(*permissions)
+
+
+def test_a_component_grants_what_a_setting_needs_beyond_that() -> None:
+    classes = Settings(ingress_classes=("",))
+
+    assert granted(DEPLOY / "components/pihole/role.yaml") == asked(*writing(BOTH)) - asked(*UP)
+    assert granted(DEPLOY / "components/default-class/role.yaml") == asked(
+        *reading(classes), *watching(classes, "pic")
+    ) - asked(*UP, *watching(PANGOLIN, "pic"))
+
+
+def test_no_role_grants_more_than_one_can_read_off_it() -> None:
+    assert [rule for rule in granted(*FILES) if "*" in rule] == []
+    assert {resource for _, resource, _, _ in granted(*FILES)} & {
+        "secrets",
+        "pods",
+        "roles",
+    } == set()
+
+
+def test_every_pod_is_locked_down() -> None:
+    found = pods()
+
+    assert sorted(found) == ["pic-up", "pic-watch"]
+    for name, pod in found.items():
+        (container,) = pod["containers"]
+        assert pod["securityContext"] == {
+            "runAsNonRoot": True,
+            "runAsUser": 65532,
+            "runAsGroup": 65532,
+            "fsGroup": 65532,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }, name
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }, name
+        assert pod["serviceAccountName"] == name
+
+
+def test_the_watcher_asks_for_little_and_may_grow_for_a_run() -> None:
+    (container,) = pods()["pic-watch"]["containers"]
+
+    assert container["resources"] == {
+        "requests": {"cpu": "10m", "memory": "32Mi"},
+        "limits": {"cpu": "2", "memory": "1Gi"},
+    }
+
+
+def test_a_pod_has_time_for_the_run_that_is_going_on() -> None:
+    assert pods()["pic-watch"]["terminationGracePeriodSeconds"] > Limits().grace
+
+
+def test_every_command_line_is_one_that_pic_has() -> None:
+    verbs = {name: pod["containers"][0]["args"] for name, pod in pods().items()}
+
+    assert {name: cli.parser().parse_args(words).verb for name, words in verbs.items()} == {
+        "pic-up": "up",
+        "pic-watch": "watch",
+    }
+
+
+def test_no_manifest_holds_a_secret() -> None:
+    variables = [it for pod in pods().values() for it in pod["containers"][0]["env"]]
+
+    assert [it["metadata"]["name"] for it in objects(*FILES) if it["kind"] == "Secret"] == []
+    assert {it["name"]: it["value"] for it in variables if "value" in it} == {
+        "GOGC": "100",
+        "GOMEMLIMIT": "300MiB",
+    }
+
+
+def test_no_file_names_a_host_of_packages() -> None:
+    hosts = re.compile(r"pypi|docker\.io|ghcr\.io|quay\.io|registry\.[a-z]|--index-url|get\.pulumi")
+    read = [*FILES, *DEPLOY.glob("Containerfile*"), DEPLOY / "backends.txt"]
+    read += [ROOT / "docs" / "deploying.md"]
+
+    assert [path.name for path in read if hosts.search(path.read_text())] == []
+
+
+def test_settings_are_mounted_where_pulumi_looks_for_them() -> None:
+    project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+
+    for pod in pods().values():
+        mounts = {it["name"]: it["mountPath"] for it in pod["containers"][0]["volumeMounts"]}
+        assert mounts == {"tmp": "/tmp", "stacks": f"/app/{project['stackConfigDir']}"}  # noqa: S108
+
+
+# The image, which is not built here.
+
+
+def instructions() -> list[list[str]]:
+    """The instructions as words, comments and continuations undone."""
+    lines = [line for line in CONTAINERFILE.splitlines() if not line.startswith("#")]
+    return [
+        shlex.split(line) for line in "\n".join(lines).replace("\\\n", " ").splitlines() if line
+    ]
+
+
+def arguments() -> dict[str, str]:
+    pairs = [words[1].partition("=") for words in instructions() if words[0] == "ARG"]
+    return {name: value for name, _, value in pairs}
+
+
+def copied() -> list[str]:
+    """What is copied out of the checkout."""
+    found = [words[1:-1] for words in instructions() if words[0] == "COPY"]
+    return [path for paths in found if not paths[0].startswith("--from") for path in paths]
+
+
+def test_the_image_has_the_versions_that_are_tested() -> None:
+    found = arguments()
+
+    assert found == {
+        "PYTHON": "3.12.12-slim-bookworm",
+        "PYTHON_DIGEST": "",
+        "PULUMI": PULUMI,
+        "PULUMI_DIGEST": "",
+        "KUBERNETES_PLUGIN": KUBERNETES_PLUGIN,
+        "KUBERNETES_PLUGIN_SHA256": "",
+    }
+    assert f"pulumi-kubernetes=={KUBERNETES_PLUGIN} " in (ROOT / "requirements.txt").read_text()
+
+
+def test_what_the_image_copies_is_there_and_reaches_the_builder() -> None:
+    ignore = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
+
+    assert [path for path in copied() if not (ROOT / path).exists()] == []
+    assert {line[1:] for line in ignore if line.startswith("!")} == set(copied())
+
+
+def test_the_image_has_everything_that_the_project_names() -> None:
+    project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+    folders = [it["path"].split("/")[0] for it in project["plugins"]["providers"]]
+
+    assert {"Pulumi.yaml", "__main__.py", "pic", *folders} <= set(copied())
+    assert f"/app/{project['runtime']['options']['virtualenv']}/bin:" in CONTAINERFILE
+
+
+def test_packages_are_installed_by_their_hashes_alone() -> None:
+    commands = [words for words in instructions() if words[0] == "RUN" and "pip" in words]
+
+    assert len(commands) == 1
+    assert commands[0].count("install") == 1
+    assert {"--require-hashes", "--only-binary", "requirements.txt", "backends.txt"} < set(
+        commands[0]
+    )
+
+
+def test_the_packages_of_the_backends_are_those_that_are_tested() -> None:
+    blocks = {it[1]: it[0] for it in BLOCK.finditer((ROOT / "requirements-dev.txt").read_text())}
+    found = {it[1]: it[0] for it in BLOCK.finditer((DEPLOY / "backends.txt").read_text())}
+
+    assert found == {name: blocks[name] for name in ("obstore", "psycopg", "psycopg-binary")}
+
+
+def test_the_image_runs_as_the_user_of_the_manifests() -> None:
+    users = [words[1] for words in instructions() if words[0] == "USER"]
+
+    assert users == ["65532:65532"]

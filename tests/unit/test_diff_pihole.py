@@ -1,0 +1,89 @@
+"""`pic diff` of DNS records, from a snapshot file: neither a cluster nor a Pi-hole is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from pic import cli, snapshotfile
+from pic.assemble import Seen
+from pic.config import Settings, TargetName
+from pic.errors import PiholeError
+from pic.model import LiveRecord, Unanswered
+from pic.stackfile import StackFile
+
+URL = "http://192.0.2.53"
+SETTINGS = Settings(
+    cluster_id="cluster-1",
+    targets=(TargetName.PIHOLE,),
+    pihole_url=URL,
+    pihole_target_ip="192.0.2.1",
+)
+WEB = {
+    "metadata": {"name": "web", "namespace": "lab", "annotations": {"pihole.io/register": "true"}},
+    "spec": {"rules": [{"host": "web.lan"}]},
+}
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    for name in ("PIHOLE_URL", "PIHOLE_PASSWORD", "PIHOLE_API_TOKEN", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    raw = {
+        "clusterId": "cluster-1",
+        "targets": "pihole",
+        "piholeUrl": URL,
+        "piholeTargetIp": "192.0.2.1",
+    }
+    StackFile(tmp_path, "prod").merge(raw)
+    return tmp_path
+
+
+def diff(capsys: Capture, seen: Seen, *words: str) -> tuple[int, list[str]]:
+    Path("prod.json").write_text(snapshotfile.document(seen, SETTINGS))
+    code = cli.main(["diff", "--snapshot", "prod.json", *words])
+    return code, capsys.readouterr().out.splitlines()[:-2]
+
+
+def test_a_review_shows_what_becomes_of_records(capsys: Capture) -> None:
+    ours = (LiveRecord("web.lan", "192.0.2.9", ours=True), LiveRecord("gone.lan", "::1", ours=True))
+    seen = Seen({"Ingress": [WEB]}, "cluster-1", records=ours)
+
+    assert diff(capsys, seen, "--expect-no-changes") == (
+        7,
+        [
+            "1 DNS record removed, 1 DNS record changed (0 live, 0 planned; DNS records: 2 live, 1"
+            " planned)",
+            "",
+            "- DNS record gone.lan ::1 is removed",
+            "~ DNS record web.lan: 192.0.2.9 → 192.0.2.1",
+        ],
+    )
+
+
+def test_more_removals_than_may_go_are_refused_after_the_report(capsys: Capture) -> None:
+    ours = tuple(LiveRecord(f"h{at}.lan", "192.0.2.9", ours=True) for at in range(6))
+    code, lines = diff(capsys, Seen({"Ingress": [WEB]}, "cluster-1", records=ours))
+
+    assert code == 3
+    assert lines[3].startswith("- 6 of 6 DNS records would be removed, but at most 5 may go")
+
+
+def test_a_branch_is_told_that_records_were_not_compared(root: Path, capsys: Capture) -> None:
+    (root / "branch.yaml").write_text("")
+    why = Unanswered(URL, PiholeError("no answer. Check the network"))
+    seen = Seen({"Ingress": [WEB]}, "cluster-1", unanswered=why)
+
+    assert diff(capsys, seen, "--manifests", "branch.yaml") == (
+        0,
+        [
+            "no changes, 1 new warning (0 live, 0 planned; DNS records: not compared, 1 planned)",
+            "",
+            "Nothing differs from what is live.",
+            "",
+            f"Warning: PiholeUnreadable: Pi-hole {URL}: its records are not known, so none is"
+            " compared or held: no answer. Check the network",
+        ],
+    )

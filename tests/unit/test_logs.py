@@ -1,0 +1,121 @@
+"""Log lines: their three forms, their levels, and what a line cannot break."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pic import logs
+from pic.logs import DEBUG, ERROR, INFO, WARN, LogFormat
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    root, own = logging.getLogger(), logging.getLogger("pic")
+    handlers, level = root.handlers, own.level
+    yield
+    root.handlers = handlers
+    own.setLevel(level)
+
+
+def told(form: LogFormat | None, level: int, message: str, **fields: str | int) -> str:
+    stream = io.StringIO()
+    logs.configure(form, DEBUG, stream)
+    logs.tell(level, message, **fields)
+    return stream.getvalue()
+
+
+def test_a_json_line_has_the_fields_of_slog_and_then_those_of_what_happened() -> None:
+    line = told(LogFormat.JSON, INFO, "dns record created", ingress="prod/ä", ip="192.0.2.7")
+
+    found = json.loads(line)
+    age = datetime.now(UTC) - datetime.fromisoformat(found.pop("time"))
+    assert list(found.items()) == [
+        ("level", "INFO"),
+        ("msg", "dns record created"),
+        ("ingress", "prod/ä"),
+        ("ip", "192.0.2.7"),
+    ]
+    assert line.startswith('{"time": "2')
+    assert 'Z", "level": "INFO", "msg": "dns record created", "ingress": "prod/ä"' in line
+    assert timedelta(0) <= age < timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("level", "name"), [(DEBUG, "DEBUG"), (INFO, "INFO"), (WARN, "WARN"), (ERROR, "ERROR")]
+)
+def test_a_level_has_the_name_that_others_know(level: int, name: str) -> None:
+    assert json.loads(told(LogFormat.JSON, level, "it is so"))["level"] == name
+    assert told(LogFormat.TEXT, level, "it is so").split()[1] == name
+
+
+def test_a_text_line_has_time_level_message_and_fields() -> None:
+    line = told(LogFormat.TEXT, WARN, "two\nlines", host="a.org", error='it "is"', ingress="", n=7)
+
+    time, _, rest = line.partition(" ")
+    assert rest == 'WARN two lines host=a.org error="it \\"is\\"" ingress="" n=7\n'
+    assert datetime.fromisoformat(time).utcoffset() == timedelta(0)
+    assert time.endswith("Z")
+
+
+def test_no_value_moves_the_cursor_of_a_terminal_or_fakes_a_line() -> None:
+    line = told(LogFormat.TEXT, INFO, "\x1b[2Jgone", host="a\nb\u202e")
+
+    assert line.partition(" ")[2] == 'INFO \\u001b[2Jgone host="a b\\\\u202e"\n'
+
+
+def test_a_person_reads_the_message_as_it_is() -> None:
+    assert told(None, ERROR, "two\nlines") == "pic: two\nlines\n"
+    assert told(None, DEBUG, "resource created", host="a.org") == (
+        "pic: resource created host=a.org\n"
+    )
+
+
+def test_lines_below_the_level_are_not_written() -> None:
+    stream = io.StringIO()
+    logs.configure(None, WARN, stream)
+
+    logs.tell(INFO, "not this")
+    quiet = logs.is_debug()
+    logs.set_level(DEBUG)
+    logs.tell(DEBUG, "but this")
+
+    assert stream.getvalue() == "pic: but this\n"
+    assert (quiet, logs.is_debug()) == (False, True)
+
+
+def test_warnings_of_libraries_are_lines_like_others() -> None:
+    stream = io.StringIO()
+    logs.configure(None, ERROR, io.StringIO())
+    logs.configure(LogFormat.JSON, INFO, stream)
+
+    logging.getLogger("asyncio").warning("again after %s", "503")
+    logging.getLogger("asyncio").info("not this")
+    logging.getLogger("urllib3").warning("nor each retry")
+
+    (line,) = stream.getvalue().splitlines()
+    assert {key: value for key, value in json.loads(line).items() if key != "time"} == {
+        "level": "WARN",
+        "msg": "again after 503",
+    }
+
+
+def test_standard_error_is_where_lines_go(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(None, INFO)
+
+    logs.tell(INFO, "here")
+
+    assert capsys.readouterr() == ("", "pic: here\n")
+
+
+def test_a_stream_that_is_gone_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    gone = io.StringIO()
+    logs.configure(None, INFO, gone)
+    gone.close()
+
+    logs.tell(INFO, "nobody reads this")
+
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,160 @@
+"""DNS records in plans and reviews, whatever the form."""
+
+import json
+from dataclasses import replace
+
+from pic import markdown, page, report, review, sections
+from pic.changes import Changes, RecordChanges, RecordUpdate
+from pic.model import LiveRecord, Owner, Plan, Record
+from pic.review import Review, Subject, build
+
+WEB = Owner("lab", "web", "uid-web")
+NAS = Record("nas.lan", "192.0.2.7", (WEB,), held=True)
+NEW = Record("new.lan", "192.0.2.1", (WEB,))
+MOVED = RecordUpdate(
+    Record("tv.lan", "192.0.2.3", (WEB,)), LiveRecord("tv.lan", "192.0.2.2", ours=True)
+)
+GONE = LiveRecord("old.lan", "192.0.2.9", ours=True)
+ALL = RecordChanges(3, 3, (NEW,), (MOVED,), (GONE,), compared=True)
+PLAN = Plan(records=(NAS, NEW, MOVED.record))
+
+
+def reviewed(records: RecordChanges, plan: Plan = PLAN) -> Review:
+    return build(Subject("pic", "prod"), plan, replace(Changes("pic.prod", ""), records=records))
+
+
+def test_the_text_of_a_plan_shows_what_is_held() -> None:
+    assert report.plan(PLAN) == (
+        "HOST     ADDRESS\n"
+        "nas.lan  192.0.2.7 (held)\n"
+        "new.lan  192.0.2.1\n"
+        "tv.lan   192.0.2.3\n"
+        "\n"
+        "0 resources, 3 DNS records, 1 of them held, 0 warnings, 0 remarks"
+    )
+
+
+def test_the_tables_of_a_plan_show_what_is_held() -> None:
+    assert [(each.title, each.rows) for each in sections.of_plan(PLAN)] == [
+        (
+            "DNS records",
+            (
+                ("nas.lan", "192.0.2.7 (held)"),
+                ("new.lan", "192.0.2.1"),
+                ("tv.lan", "192.0.2.3"),
+            ),
+        )
+    ]
+
+
+def test_the_text_of_a_review_shows_removals_first_and_what_is_held_last() -> None:
+    found = reviewed(ALL)
+
+    assert report.review(found) == (
+        "1 DNS record removed, 1 new DNS record, 1 DNS record changed, 1 DNS record held"
+        " (0 live, 0 planned; DNS records: 3 live, 3 planned)\n"
+        "\n"
+        "- DNS record old.lan 192.0.2.9 is removed\n"
+        "+ DNS record new.lan 192.0.2.1\n"
+        "~ DNS record tv.lan: 192.0.2.2 → 192.0.2.3\n"
+        "\n"
+        "= DNS record nas.lan 192.0.2.7 is held\n"
+        "\n"
+        f"digest {found.changes.digest}"
+    )
+
+
+def test_a_review_without_changes_counts_the_records() -> None:
+    same = RecordChanges(2, 2, compared=True)
+
+    assert sections.counts(reviewed(same, Plan())) == (
+        "no changes (0 live, 0 planned; DNS records: 2 live, 2 planned)"
+    )
+
+
+def test_a_review_says_where_records_were_not_compared() -> None:
+    assert sections.counts(reviewed(RecordChanges(wanted=2), Plan())) == (
+        "no changes (0 live, 0 planned; DNS records: not compared, 2 planned)"
+    )
+
+
+def test_a_review_of_a_stack_without_pihole_is_silent_about_records() -> None:
+    found = reviewed(RecordChanges(), Plan())
+
+    assert report.review(found) == (
+        "no changes (0 live, 0 planned)\n\nNothing differs from what is live.\n\n"
+        f"digest {found.changes.digest}"
+    )
+    assert "records" not in review.as_json(found)
+
+
+def test_the_json_of_a_review_has_the_records() -> None:
+    assert json.loads(json.dumps(review.as_json(reviewed(ALL))["records"])) == {
+        "live": 3,
+        "planned": 3,
+        "compared": True,
+        "removed": [{"host": "old.lan", "ip": "192.0.2.9"}],
+        "updated": [{"host": "tv.lan", "old": "192.0.2.2", "new": "192.0.2.3"}],
+        "created": [
+            {
+                "host": "new.lan",
+                "ip": "192.0.2.1",
+                "owners": [{"namespace": "lab", "name": "web"}],
+            }
+        ],
+        "held": [{"host": "nas.lan", "ip": "192.0.2.7"}],
+    }
+
+
+def test_the_markdown_of_a_review_has_a_table_for_each_kind_of_change() -> None:
+    found = reviewed(ALL)
+
+    assert markdown.review(found) == (
+        "<!-- pic:review:pic.prod -->\n"
+        "### Exposure of `prod`\n"
+        "\n"
+        "**1 DNS record removed, 1 new DNS record, 1 DNS record changed, 1 DNS record held"
+        " (0 live, 0 planned; DNS records: 3 live, 3 planned)**\n"
+        "\n"
+        "#### DNS records removed (1)\n"
+        "\n"
+        "| Host | Address |\n"
+        "| --- | --- |\n"
+        "| `old.lan` | `192.0.2.9` |\n"
+        "\n"
+        "#### New DNS records (1)\n"
+        "\n"
+        "| Host | Address |\n"
+        "| --- | --- |\n"
+        "| `new.lan` | `192.0.2.1` |\n"
+        "\n"
+        "#### DNS records changed (1)\n"
+        "\n"
+        "| Host | Live | Planned |\n"
+        "| --- | --- | --- |\n"
+        "| `tv.lan` | `192.0.2.2` | `192.0.2.3` |\n"
+        "\n"
+        "#### DNS records held (1)\n"
+        "\n"
+        "| Host | Address |\n"
+        "| --- | --- |\n"
+        "| `nas.lan` | `192.0.2.7` |\n"
+        "\n"
+        f"`digest {found.changes.digest}`\n"
+    )
+
+
+def test_the_page_of_a_review_has_the_same_tables() -> None:
+    text = page.review(reviewed(ALL))
+
+    assert [line for line in text.splitlines() if line.startswith(("<h2>", "<tr>"))] == [
+        "<h2>DNS records removed (1)</h2>",
+        "<tr><td><code>old.lan</code></td><td><code>192.0.2.9</code></td></tr>",
+        "<h2>New DNS records (1)</h2>",
+        "<tr><td><code>new.lan</code></td><td><code>192.0.2.1</code></td></tr>",
+        "<h2>DNS records changed (1)</h2>",
+        "<tr><td><code>tv.lan</code></td><td><code>192.0.2.2</code></td>"
+        "<td><code>192.0.2.3</code></td></tr>",
+        "<h2>DNS records held (1)</h2>",
+        "<tr><td><code>nas.lan</code></td><td><code>192.0.2.7</code></td></tr>",
+    ]
