@@ -88,7 +88,7 @@ bench: toolchain ## Times pic beside kubectl and a naive program, half an hour; 
 bench-plan: setup ## Times the planning of 1,000 to 10,000 Ingresses from memory
 	@$(PY) -m bench.plan
 
-bench-pihole: toolchain ## Times 100 and 1,000 records in a Pi-hole, and looks for gaps, ten minutes; BENCH_HOSTS=100
+bench-pihole: toolchain ## Times 100 and 1,000 records in a Pi-hole, and looks for gaps, five minutes; BENCH_HOSTS=100
 	@$(PY) -m dev.pihole fetch
 	@$(PY) -m bench.pihole
 

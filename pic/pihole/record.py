@@ -109,6 +109,7 @@ def live(
     An interrupted change leaves a second one beside it, with another address. That is the one that
     is told, so that the next run puts it right.
     """
-    ours = [each for each in found if each.ours and each.key == key]
+    # The host alone is told apart first: each of a thousand records is looked up among all.
+    ours = [each for each in found if each.host == key[0] and each.ours and each.key == key]
     others = [each for each in ours if each.ip != remembered]
     return next(iter([*others, *ours]), None)
