@@ -8,7 +8,7 @@ from pic.pihole.api import Edit
 from pic.pihole.http import encoded
 from pic.pihole.lines import Change, Merged, changed
 
-LIMIT = 60 * 1024  # bytes of a body; Pi-hole reads one of 65,535 or more as none at all
+LIMIT = 60_000  # bytes of a body; Pi-hole reads one of 65,535 or more as none at all
 
 
 @dataclass(frozen=True, slots=True)
