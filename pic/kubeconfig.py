@@ -23,6 +23,8 @@ from pic.errors import ClusterError
 if TYPE_CHECKING:
     from kubernetes import client
 
+# The client would take KUBECONFIG as it was when it was imported.
+USUAL = "~/.kube/config"
 REMEDY = "Set KUBECONFIG, or pic:context to one of its contexts"
 # What the client makes of a kubeconfig that is missing, incomplete or of the wrong shape.
 _MISFITS = (ValueError, KeyError, TypeError, AttributeError)
@@ -44,7 +46,7 @@ def configuration(paths: str, context: str) -> "client.Configuration":
     made = client.Configuration()
     try:
         config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=paths or None,
+            config_file=paths or USUAL,
             context=context or _current_context(paths),
             client_configuration=made,
             persist_config=False,
