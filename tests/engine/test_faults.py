@@ -143,8 +143,8 @@ def expected(stage: Stage, fault: str, end: str) -> str:
     return f"pic: no answer from URL: {why}. Check the network, KUBECONFIG and pic:context"
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("verb", ["diff", "up"])
+# One way to read is everybody's, so that one fault is enough to show that a run heeds it too.
+@pytest.mark.parametrize(("verb", "fault"), [*(("diff", each) for each in FAULTS), ("up", "500")])
 def test_what_cannot_be_read_is_told_and_nothing_is_done(
     waiting: Stage, verb: str, fault: str
 ) -> None:
@@ -163,7 +163,7 @@ def test_what_cannot_be_read_is_told_and_nothing_is_done(
     assert waiting.identities() == before
 
 
-@pytest.mark.parametrize("fault", ["500", "429", "reset", "truncated"])
+@pytest.mark.parametrize("fault", ["429", "truncated"])
 def test_what_is_read_at_the_second_attempt_is_as_good(waiting: Stage, fault: str) -> None:
     rule = Once(FAULTS[fault], is_read)
     with proxied(waiting.plane, rule) as proxy:
@@ -184,8 +184,8 @@ def test_slow_answers_are_waited_for(waiting: Stage) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [broken(), overloaded(), Reset(), Reset(done=True), Truncated(), Slow(1.0)],
-    ids=["500", "429", "reset", "done", "truncated", "slow"],
+    [broken(), overloaded(), Reset(done=True), Truncated()],
+    ids=["500", "429", "done", "truncated"],
 )
 def test_a_write_that_comes_to_grief_costs_nothing_else(waiting: Stage, fault: Fault) -> None:
     kept = waiting.identities()[waiting.host("kept")]

@@ -14,7 +14,7 @@ from tests.engine.stage import Stage
 from tests.toolchain.waiting import until
 
 INGRESSES, HOSTS = 60, 5
-KILLS = int(os.environ.get("PIC_KILLS", "6"))  # `make kills` does 20, and 20 by the proxy
+KILLS = int(os.environ.get("PIC_KILLS", "4"))  # `make kills` does 20, and 20 by the proxy
 PROXIED_KILLS = max(1, KILLS // 2) if KILLS < 20 else KILLS
 LONGEST = 4.0  # seconds into a run
 # A turn writes some twenty objects, most of a run later and all within a moment, which a time
