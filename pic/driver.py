@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pulumi
 
-from pic import changes, declared, guard, history, managed, passes, program, telling
+from pic import changes, declared, guard, history, managed, passes, program, situation
 from pic.changes import Changes
 from pic.config import PiholeApi, Settings, TargetName
 from pic.engine import Engine
@@ -72,21 +72,34 @@ def up(engine: Engine, known: Situation, tell: Tell) -> Result:
         # A first run that was interrupted has left resources, and no outputs.
         state = State() if outputs is None else engine.state()
         try:
-            known = replace(known, told=_told(outputs or {}))
+            known = replace(_owning(known, state), told=_told(outputs or {}))
             return _Up(engine, known, tell).run(state, outputs or {})
         finally:
             _prune(engine, known.settings, tell)
 
 
+def _owning(known: Situation, state: State) -> Situation:
+    """Plan anew where the engine knows of records of ours that bear no mark.
+
+    Raises:
+        RefusedError: With these, the guard refuses.
+    """
+    if known.settings.pihole_api is not PiholeApi.DNS_LOCAL:
+        return known
+    owned = situation.owning(known, {each.host for each in state.records.values()})
+    guard.check(owned.changes, owned.settings, UP_AGAIN)
+    return owned
+
+
 def unchanged(known: Situation, outputs: Raw) -> bool:
     """Say whether everything is as it was declared last, by the same means."""
-    return (
-        not known.changes
-        and outputs.get("digest") == declared.digest(known.plan, known.settings)
-        and outputs.get("deployed") == declared.means(known)
+    deployment = {
+        "digest": outputs.get("digest"),
+        "deployed": outputs.get("deployed"),
         # Only the engine remembers what was told.
-        and sorted(_told(outputs)) == telling.digests(known.warnings)
-    )
+        "told": sorted(_told(outputs)),
+    }
+    return not known.changes and deployment == declared.deployment(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +321,22 @@ def _deployed(outputs: Raw) -> Raw:
 
 
 def engine_for(
-    asked: Run, stack: str, environment: Mapping[str, str], tell: Callable[[Outcome], None]
+    asked: Run,
+    stack: str,
+    environment: Mapping[str, str],
+    tell: Callable[[Outcome], None],
+    *,
+    steal_locks: bool = False,
 ) -> Engine:
-    """Return the engine of a stack of the project in the working directory."""
+    """Return the engine of a stack of the project in the working directory.
+
+    Args:
+        asked: The settings.
+        stack: Its name.
+        environment: That of this process.
+        tell: Told of progress during a run.
+        steal_locks: Locks of other hosts that are older than `pic:lockTimeout` are taken away.
+    """
+    left_after = asked.settings.lock_timeout if steal_locks else None
     wanted = {"KUBECONFIG": asked.settings.kubeconfig} if asked.settings.kubeconfig else {}
-    return Engine(Path.cwd(), stack, {**environment, **wanted}, tell)
+    return Engine(Path.cwd(), stack, {**environment, **wanted}, tell, left_after=left_after)

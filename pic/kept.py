@@ -105,6 +105,8 @@ _INGRESS_ANNOTATIONS = (
     annotations.CANARY,
     *(f"{annotations.PREFIX}{name}" for name in annotations.NAMES),
     *(f"{records.PREFIX}{name}" for name in ("register", "hosts", "target-ip")),
+    # Tells a watcher whose a record without a marker is, and whether it is still told.
+    records.MANAGED_HOSTS,
 )
 _BACKEND = _map(
     {

@@ -60,9 +60,25 @@ def is_dead(
     return since is None or since > lock.since + _SLACK
 
 
-def all_dead(locks: Sequence[Lock]) -> bool:
-    """Say whether nobody holds a stack that is locked."""
-    return bool(locks) and all(is_dead(lock) for lock in locks)
+def all_dead(locks: Sequence[Lock], left_before: datetime | None = None) -> bool:
+    """Say whether nobody holds a stack that is locked.
+
+    Args:
+        locks: All that there are.
+        left_before: Locks of other hosts that are older count as left behind; None has none count,
+            since nobody can see from here whether their owners live.
+    """
+    return bool(locks) and all(is_dead(lock) or _is_left(lock, left_before) for lock in locks)
+
+
+def of_others(locks: Sequence[Lock]) -> tuple[Lock, ...]:
+    """Return the locks of other hosts."""
+    return tuple(lock for lock in locks if lock.host != socket.gethostname())
+
+
+def _is_left(lock: Lock, before: datetime | None) -> bool:
+    # On this host the process itself tells.
+    return before is not None and lock.since < before and lock in of_others([lock])
 
 
 def process_start(pid: int, proc: Path = Path("/proc")) -> datetime | None:

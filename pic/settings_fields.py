@@ -265,7 +265,7 @@ FIELDS = (
         "lockTimeout",
         read.duration,
         _DURATION,
-        "How old a lock of a run must be before it counts as left behind.",
+        "How old the lock of another host must be before it counts as left behind.",
     ),
     Field(
         "keepHistory",

@@ -21,6 +21,7 @@ from pic.stackfile import PROJECT, StackFile, stacks
 
 if TYPE_CHECKING:
     from pic.cluster import Transport
+    from pic.pihole.door import Pace
 
 OFFLINE_STACK = "offline"
 # Where the password of Pi-hole may be; the second is the name that the seed has for it.
@@ -240,14 +241,29 @@ def read(transport: "Transport", settings: Settings, environment: Mapping[str, s
     """
     from pic import cluster  # noqa: PLC0415 - see look
 
-    seen = cluster.read(transport, settings)
+    return registered(cluster.read(transport, settings), settings, environment)
+
+
+def registered(
+    seen: Seen, settings: Settings, environment: Mapping[str, str], pace: "Pace | None" = None
+) -> Seen:
+    """Return what the cluster holds with what Pi-hole does, where it is a target.
+
+    A Pi-hole that does not answer ends nothing: `unanswered` says why.
+
+    Args:
+        seen: What the cluster holds.
+        settings: Say where Pi-hole is.
+        environment: Has its password.
+        pace: How long to wait for it.
+    """
     if TargetName.PIHOLE not in settings.targets or not settings.pihole_url:
         return seen
     # Runs without this target do without its client.
     from pic.pihole import door  # noqa: PLC0415
 
     try:
-        found = door.read(settings, seen.cluster_id, environment, _owned(seen, settings))
+        found = door.read(settings, seen.cluster_id, environment, _owned(seen, settings), pace)
     except PiholeError as error:
         return replace(seen, unanswered=Unanswered(settings.pihole_url, error))
     return replace(seen, records=found)
@@ -257,7 +273,8 @@ def _owned(seen: Seen, settings: Settings) -> frozenset[str]:
     """Return the hosts whose records are ours where they can bear no marker."""
     if settings.pihole_api is PiholeApi.V6:
         return frozenset()
-    ingresses = assemble.snapshot(seen).ingresses
+    of_ingresses = {assemble.INGRESS: seen.objects.get(assemble.INGRESS, ())}
+    ingresses = assemble.snapshot(Seen(of_ingresses)).ingresses
     found = records.managed_hosts(ingresses)
     if settings.pihole_annotate:
         return found

@@ -70,19 +70,40 @@ def session(
     Raises:
         PiholeError: A setting or the password is missing; on entering: it cannot be entered.
     """
-    if not settings.pihole_url:
-        raise PiholeError("it is not known where Pi-hole is: set pic:piholeUrl", kind="invalid")
+    pace = pace or Pace()
+    client = reach(settings, pace)
     if not cluster_id:
         raise PiholeError("the id of the cluster is not known: it marks records", kind="invalid")
-    pace = pace or Pace()
-    trust = Trust(settings.pihole_ca, settings.pihole_server_name, settings.pihole_insecure)
-    client = Client(settings.pihole_url, trust, pace.patience)
     secret = password(environment)
     if settings.pihole_api is PiholeApi.V6:
         rules = Rules(lines.marker(cluster_id), settings.pihole_take_over)
         return _v6(client, secret, rules, pace)
     hosts = DnsLocal(client, _token(secret), owned, take_over=settings.pihole_take_over)
     return _dns_local(client, hosts, pace)
+
+
+def reach(settings: Settings, pace: Pace) -> Client:
+    """Return what sends requests to the Pi-hole of a stack; nothing is sent.
+
+    Raises:
+        PiholeError: It is not known where it is, or its certificates cannot be read.
+    """
+    if not settings.pihole_url:
+        raise PiholeError("it is not known where Pi-hole is: set pic:piholeUrl", kind="invalid")
+    trust = Trust(settings.pihole_ca, settings.pihole_server_name, settings.pihole_insecure)
+    return Client(settings.pihole_url, trust, pace.patience)
+
+
+@contextlib.contextmanager
+def logged_in(client: Client, environment: Environment, pace: Pace) -> Iterator[Session]:
+    """Hold a session of version 6, for what `session` does not ask; else as that.
+
+    Raises:
+        PiholeError: There is no password; on entering: it cannot be entered.
+    """
+    secret = password(environment)
+    with alone(client.url, pace.waiting), Session(client, secret, pace.sleep) as held:
+        yield held
 
 
 def read(

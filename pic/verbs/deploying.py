@@ -73,7 +73,8 @@ def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
 
     stack, run = asked(options, environment)
     progress = Progress(options)
-    engine = driver.engine_for(run, stack, environment, progress.step)
+    steal = getattr(options, "steal_locks", False)
+    engine = driver.engine_for(run, stack, environment, progress.step, steal_locks=steal)
     engine.ask_ahead()
     common.progress(options, "reading the cluster")
     return Work(engine, situation.survey(run, environment))

@@ -31,6 +31,12 @@ def add(verbs: common.Verbs) -> None:
         metavar="SECONDS",
         help="wait so long until the operator has made every host ready (0)",
     )
+    verb.add_argument(
+        "--steal-locks",
+        action="store_true",
+        help="take away locks of other hosts that are older than pic:lockTimeout, as a watcher does"
+        " that holds the Lease: only where nobody deploys for as long",
+    )
     verb.add_argument("--report", metavar="FILE", help="write what happened as JSON")
     verb.set_defaults(run=run)
 

@@ -121,7 +121,7 @@ def _watch(options: argparse.Namespace, environment: Mapping[str, str], bell: "B
     stack, asked = deploying.asked(options, environment)
     work = watcher.Work(
         asked,
-        _arguments(options, stack),
+        _arguments(options, stack, environment),
         environment,
         Limits(options.run_timeout, options.grace),
         Pace(resync=asked.settings.resync_period.total_seconds()),
@@ -134,12 +134,25 @@ def _watch(options: argparse.Namespace, environment: Mapping[str, str], bell: "B
         return watcher.watch(work, watcher.Others(transport, health, leader, renewed), bell)
 
 
-def _arguments(options: argparse.Namespace, stack: str) -> list[str]:
-    """Return what each run is asked for: the same as this process."""
+def _arguments(
+    options: argparse.Namespace, stack: str, environment: Mapping[str, str]
+) -> list[str]:
+    """Return what each run is asked for: the same as this process.
+
+    While the Lease is held no other watcher has a run: what its pod has left may go.
+    """
     pairs = [word for pair in options.config for word in ("--config", pair)]
     form = ["--log-format", options.log_format] if options.log_format else []
     quiet = ["--quiet"] if options.quiet else []
-    return ["up", "--stack", stack, *pairs, *form, *quiet]
+    steal = ["--steal-locks"] if _is_elected(options, environment) else []
+    return ["up", "--stack", stack, *pairs, *form, *quiet, *steal]
+
+
+def _is_elected(options: argparse.Namespace, environment: Mapping[str, str]) -> bool:
+    """Say whether runs are started only while a Lease is held."""
+    if options.leader_elect is None:
+        return bool(environment.get("KUBERNETES_SERVICE_HOST"))
+    return bool(options.leader_elect)
 
 
 @contextmanager
@@ -165,8 +178,7 @@ def _leader(
     from pic import cluster  # noqa: PLC0415 - as above
     from pic.watch import leader  # noqa: PLC0415
 
-    elected = options.leader_elect
-    if not (bool(environment.get("KUBERNETES_SERVICE_HOST")) if elected is None else elected):
+    if not _is_elected(options, environment):
         return None
     transport = cluster.connect(work.asked.settings, environment, leader.PATIENCE, apart=True)
     identity = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"

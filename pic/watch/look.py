@@ -2,20 +2,31 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from pic import cluster, declared, guard, situation
+from pic import cluster, declared, guard, managed, situation, sources
 from pic.assemble import Seen
-from pic.changes import Changes, FieldChange
+from pic.changes import Changes, FieldChange, RecordChanges
 from pic.cluster import Transport
 from pic.config import TargetName
-from pic.model import Plan, Schema
+from pic.managed import Note
+from pic.model import LiveRecord, Plan, Schema, Unanswered
 from pic.objects import Raw
 from pic.situation import Situation
 from pic.sources import Run
 from pic.watch.cache import Cache
 from pic.watch.pace import Verdict
+
+if TYPE_CHECKING:
+    from pic.pihole.door import Pace
+
+# Seconds for which the loop may stand still, that renews a lease. A run has more patience.
+LOCK_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 1.0, 2.0, 5.0
+
+Registered = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
+"""What Pi-hole has, or why that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,7 @@ class Looker:
     """Looks at what the cache knows; what is still as it was deployed is not planned for again.
 
     Attributes:
+        environment: Has the password of Pi-hole.
         deployed: What the last run has deployed; None where that is not known.
         plans: How often it has planned.
     """
@@ -44,11 +56,13 @@ class Looker:
     asked: Run
     transport: Transport
     cache: Cache
+    environment: Mapping[str, str] = field(default_factory=dict)
     deployed: Raw | None = None
     plans: int = 0
     _surroundings: tuple[str, Schema] | None = field(default=None, init=False)
     _view: View | None = field(default=None, init=False)
-    _changes: int = field(default=-1, init=False)
+    _pihole: Registered = field(default=(None, None), init=False)
+    _stamp: tuple[int, Registered] | None = field(default=None, init=False)
 
     def ask(self) -> None:
         """Read which cluster this is and what its CRD can hold, which no feed follows.
@@ -62,59 +76,95 @@ class Looker:
         if found != self._surroundings:
             self._surroundings, self._view = found, None
 
-    def look(self) -> tuple[View, Plan | None]:
+    def look(self, *, ask_pihole: bool = True) -> tuple[View, Plan | None]:
         """Return what there is to do, and the plan where one had to be made.
+
+        Args:
+            ask_pihole: Read what Pi-hole has, where it is a target; else what was read last counts.
 
         Raises:
             ClusterError: The surroundings were not known yet, and cannot be read.
         """
         if self._surroundings is None:
             self.ask()
-        if self._view and self.cache.changes == self._changes:
+        seen, stamp = self._see(ask_pihole=ask_pihole)
+        if self._view and stamp == self._stamp:
             view = self._judged(self._view)
             # What still differs is told again, with all its notices.
             if view.verdict.same:
                 return view, None
-        known = self._consider()
-        self._view = _view(known)
+        known = situation.consider(self.asked, self.transport, seen)
+        self._view, self._stamp = _view(known), stamp
         self.plans += 1
         return self._judged(self._view), known.plan
 
-    def _consider(self) -> Situation:
-        self._changes, objects = self.cache.objects()
-        identity, schema = self._surroundings or ("", Schema())
-        return situation.consider(self.asked, self.transport, Seen(objects, identity, schema))
+    def _see(self, *, ask_pihole: bool) -> tuple[Seen, tuple[int, Registered]]:
+        """Return what there is, and what is another one whenever that is."""
+        changes, objects = self.cache.objects()
+        seen = Seen(objects, *(self._surroundings or ("", Schema())))
+        settings = self.asked.settings
+        if ask_pihole and TargetName.PIHOLE in settings.targets:
+            found = sources.registered(seen, settings, self.environment, _patience())
+            self._pihole = found.records, found.unanswered
+        records, unanswered = self._pihole
+        return replace(seen, records=records, unanswered=unanswered), (changes, self._pihole)
 
     def _judged(self, view: View) -> View:
         """Return the view with whether it is what is deployed."""
-        # What Pi-hole has is known to a run only.
-        blind = TargetName.PIHOLE in self.asked.settings.targets
-        same = view.verdict.same and view.deployment == self.deployed and not blind
+        same = view.verdict.same and view.deployment == self.deployed
         return replace(view, verdict=replace(view.verdict, same=same))
+
+
+def _patience() -> "Pace":
+    # Takes memory, which a watcher without this target does without.
+    from pic.pihole.alone import Waiting  # noqa: PLC0415
+    from pic.pihole.door import Pace  # noqa: PLC0415
+    from pic.pihole.http import Patience  # noqa: PLC0415
+
+    return Pace(Waiting(LOCK_SECONDS), Patience(CONNECT_SECONDS, ANSWER_SECONDS))
 
 
 def _view(known: Situation) -> View:
     # As it comes back from a report.
     deployment: dict[str, object] = json.loads(json.dumps(declared.deployment(known)))
+    notes = managed.notes(known.snapshot.ingresses, known.plan, known.settings)
+    # A run has more patience with a Pi-hole that does not answer, and says when to try again.
+    same = not known.changes and not notes and known.pihole is None
     refusals = guard.refusals_of(known.changes, known.settings)
     refusal = "\n".join([known.changes.digest, *(each.message for each in refusals)])
     return View(
-        Verdict(not known.changes, _wish(known.changes, deployment), refusal if refusals else ""),
-        len(known.changes.removed) + len(known.changes.moved) if refusals else 0,
+        Verdict(same, _wish(known, notes, deployment), refusal if refusals else ""),
+        _removals(known.changes) if refusals else 0,
         deployment,
     )
 
 
-def _wish(changes: Changes, deployment: Mapping[str, object]) -> str:
+def _removals(changes: Changes) -> int:
+    return len(changes.removed) + len(changes.moved) + len(changes.records.removed)
+
+
+def _wish(known: Situation, notes: Sequence[Note], deployment: Mapping[str, object]) -> str:
     """Name everything that a run would set out to do."""
-    named = [
+    changes = known.changes
+    named: list[object] = [
         deployment,
         [each.key for each in changes.created],
         [[each.live.key, *map(_field, each.fields)] for each in changes.updated],
         [each.key for each in changes.removed],
         [[each.live.key, each.resource.key] for each in changes.moved],
+        _records(changes.records),
+        [[each.ingress.uid, *each.hosts] for each in notes],
+        known.pihole.kind if known.pihole else "",
     ]
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+
+def _records(changes: RecordChanges) -> list[object]:
+    return [
+        [[each.host, each.ip] for each in changes.created],
+        [[each.record.host, each.record.ip, each.live.ip] for each in changes.updated],
+        [[each.host, each.ip] for each in changes.removed],
+    ]
 
 
 def _field(change: FieldChange) -> list[str]:

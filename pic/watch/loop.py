@@ -147,7 +147,8 @@ class Loop:
         try:
             if pace.is_resync(self.state, now, self.pace):
                 self.looker.ask()
-            view, plan = self.looker.look()
+            # A target that is asked too often is left alone until a run may begin.
+            view, plan = self.looker.look(ask_pihole=now >= self.state.earliest)
         except ClusterError as error:
             self._complain(str(error))
             self.state = pace.unable(self.state, now, self.pace)

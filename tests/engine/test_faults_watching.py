@@ -1,37 +1,18 @@
 """A watcher under which the ground moves: the CRD goes, etcd and the API server start again."""
 
 import re
-import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from http.client import HTTPConnection
-from pathlib import Path
 
 from dev.controlplane.faults import Asked, Fault, Reset, forward
 from dev.controlplane.proxy import proxied
 from tests.engine.stage import Stage
+from tests.engine.watcher import watching
 from tests.toolchain.waiting import until
 
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pangolinresources.tunnel.pangolin.io"
 # A failed run is tried again after 30 s, and then after 60.
 SECONDS = 150.0
-
-
-@contextmanager
-def watcher(stage: Stage, log: Path, *flags: str, **env: str) -> Iterator[Path]:
-    """Run a watcher until the block ends, and yield the file of what it says."""
-    flags = flags or ("--no-leader-elect",)
-    words = ("watch", "--stack", stage.name, "--listen", "127.0.0.1:0", *flags)
-    log.touch()
-    shell = f'exec "$@" > {log} 2>&1'
-    command = (str(stage.workspace.python), "-m", "pic", *words, "--log-format", "json")
-    with stage.workspace.start("sh", "-c", shell, "sh", *command, env=env) as process:
-        try:
-            yield log
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{log.read_text()}") from error
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
 
 
 def hosts(stage: Stage) -> set[str]:
@@ -44,10 +25,10 @@ def has(stage: Stage, *words: str) -> None:
     until(lambda: hosts(stage) == set(words), f"the hosts are {words}", SECONDS)
 
 
-def test_a_watcher_outlives_the_end_of_its_crd(other_stage: Stage, tmp_path: Path) -> None:
+def test_a_watcher_outlives_the_end_of_its_crd(other_stage: Stage) -> None:
     stage = other_stage
     stage.ingress("one", "one")
-    with watcher(stage, tmp_path / "watch.log"):
+    with watching(stage) as watcher:
         has(stage, "one")
 
         stage.cluster.api.request("DELETE", CRD)
@@ -56,14 +37,15 @@ def test_a_watcher_outlives_the_end_of_its_crd(other_stage: Stage, tmp_path: Pat
         stage.plane.install_crds("target")
 
         has(stage, "one", "two")
+        assert watcher.terminate() == 0
     assert stage.pic("diff", "--expect-no-changes").code == 0
     assert stage.remembered == sorted(stage.identities())
 
 
-def test_a_watcher_outlives_restarts_below_it(other_stage: Stage, tmp_path: Path) -> None:
+def test_a_watcher_outlives_restarts_below_it(other_stage: Stage) -> None:
     stage = other_stage
     stage.ingress("one", "one")
-    with watcher(stage, tmp_path / "watch.log"):
+    with watching(stage) as watcher:
         has(stage, "one")
 
         stage.plane.stop_etcd()
@@ -77,16 +59,17 @@ def test_a_watcher_outlives_restarts_below_it(other_stage: Stage, tmp_path: Path
         stage.await_service()
         stage.ingress("one", "one", class_name="nginx")
         has(stage, "two")
+        assert watcher.terminate() == 0
     assert stage.pic("diff", "--expect-no-changes").code == 0
 
 
-def test_a_watcher_whose_watches_are_cut_misses_nothing(stage: Stage, tmp_path: Path) -> None:
+def test_a_watcher_whose_watches_are_cut_misses_nothing(stage: Stage) -> None:
     def no_watch(asked: Asked) -> Fault | None:
         return Reset() if asked.is_watch else None
 
     with proxied(stage.plane) as proxy:
         env = {"KUBECONFIG": str(proxy.kubeconfig)}
-        with watcher(stage, tmp_path / "watch.log", **env):
+        with watching(stage, env=env) as watcher:
             stage.ingress("one", "one")
             has(stage, "one")
 
@@ -95,14 +78,15 @@ def test_a_watcher_whose_watches_are_cut_misses_nothing(stage: Stage, tmp_path: 
             stage.ingress("two", "two")
             proxy.rule = forward
             has(stage, "one", "two")
+            assert watcher.terminate() == 0
 
 
-def test_a_watcher_tells_how_it_is(stage: Stage, tmp_path: Path) -> None:
+def test_a_watcher_tells_how_it_is(stage: Stage) -> None:
     stage.ingress("one", "one")
     election = ("--leader-elect", "--lease-namespace", stage.name)
-    with watcher(stage, tmp_path / "watch.log", *election) as log:
-        until(lambda: PORT.search(log.read_text()), "it serves")
-        port = int(PORT.findall(log.read_text())[0])
+    with watching(stage, *election, listen="127.0.0.1:0") as watcher:
+        watcher.says("on port ")
+        [port] = map(int, PORT.findall("\n".join(watcher.lines)))
 
         until(lambda: ask(port, "/readyz")[0] == 200, "it is ready")
         has(stage, "one")
@@ -113,6 +97,7 @@ def test_a_watcher_tells_how_it_is(stage: Stage, tmp_path: Path) -> None:
         assert ask(port, "/readyz") == (200, READY)
         found = samples(port)
         assert {name: found[name] for name in HEALTHY} == HEALTHY
+        assert watcher.terminate() == 0
 
 
 READY = """\

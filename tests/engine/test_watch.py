@@ -1,5 +1,7 @@
 """The resident watcher, with the real engine on a real API server."""
 
+import json
+
 import pytest
 
 from tests.engine.stage import SECONDS, Stage
@@ -88,7 +90,8 @@ def test_a_run_that_the_end_of_the_watcher_interrupts_leaves_no_lock(stage: Stag
     locks = stage.workspace.state / ".pulumi" / "locks"
 
     with watching(stage) as watcher:
-        until(lambda: [*locks.rglob("*.json")], "the engine holds its lock", SECONDS)
+        # An engine takes its lock some time before it heeds signals.
+        until(stage.objects, "the engine is at work", SECONDS)
         assert watcher.terminate() == 0
 
     assert "pic: stopping the run: the watcher is asked to end" in watcher.lines
@@ -113,3 +116,25 @@ def test_a_refusal_is_told_once_and_ends_with_its_cause(stage: Stage) -> None:
         assert watcher.terminate() == 0
 
     assert sum("The plan is empty" in line for line in watcher.lines) == 1
+
+
+def test_the_holder_of_the_lease_takes_away_what_a_lost_pod_has_left(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    folder = stage.workspace.state / ".pulumi" / "locks" / "organization" / "pic" / stage.name
+    folder.mkdir(parents=True)
+    lock = {"pid": 1, "username": "me", "hostname": "lost", "timestamp": "2000-01-01T00:00:00Z"}
+    (folder / "one.json").write_text(json.dumps(lock))
+
+    with watching(stage, "--no-leader-elect") as watcher:
+        watcher.says("is locked by a live run of me@lost (pid 1)")
+        assert watcher.terminate() == 0
+    assert stage.identities() == {}
+
+    with watching(stage, "--leader-elect", "--lease-namespace", stage.name) as watcher:
+        until_there(stage, "www")
+        until_calm(watcher)
+        assert watcher.terminate() == 0
+
+    left = "taking away what is left of me@lost (pid 1) since 2000-01-01 00:00:00 UTC"
+    assert sum(left in line for line in watcher.lines) == 1
+    assert list(folder.iterdir()) == []

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,14 +49,19 @@ class Watcher:
 
 
 @contextmanager
-def watching(stage: Stage, *arguments: str) -> Iterator[Watcher]:
+def watching(
+    stage: Stage, *arguments: str, listen: str = "", env: Mapping[str, str] | None = None
+) -> Iterator[Watcher]:
+    """Run a watcher until the block ends; a failure of the block says what it has said."""
     command = (str(stage.workspace.python), "-m", "pic", "watch", "--stack", stage.name)
-    with stage.workspace.start(*command, "--listen", "", *arguments) as process:
+    with stage.workspace.start(*command, "--listen", listen, *arguments, env=env) as process:
         made = Watcher(process)
         reader = threading.Thread(target=made.read)
         reader.start()
         try:
             yield made
+        except AssertionError as error:
+            raise AssertionError("\n".join([str(error), *made.lines])) from error
         finally:
             process.terminate()
             reader.join()

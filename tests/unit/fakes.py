@@ -117,7 +117,7 @@ def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 def use(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
     """Let the verbs work with an engine."""
-    monkeypatch.setattr(driver, "engine_for", lambda *_: engine)
+    monkeypatch.setattr(driver, "engine_for", lambda *_, **__: engine)
 
 
 def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -338,3 +339,15 @@ def test_an_engine_works_in_the_current_folder_with_the_kubeconfig_of_the_stack(
     assert plain.command.command == str(tmp_path / "pulumi")
     assert plain.environment == environment
     assert own.environment == {**environment, "KUBECONFIG": "/ours"}
+    assert plain.left_after is None
+
+
+def test_an_engine_takes_locks_of_other_hosts_away_after_the_lock_timeout_of_the_stack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(write(tmp_path / "pulumi", "#!/bin/sh\n").parent))
+    asked = Run(Settings(lock_timeout=timedelta(minutes=7)), STACK, OURS, ())
+
+    made = driver.engine_for(asked, "prod", {}, print, steal_locks=True)
+
+    assert made.left_after == timedelta(minutes=7)

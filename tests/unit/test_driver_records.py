@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pic import changes, driver
+from pic import changes, driver, plan
 from pic.cluster import IDENTITY
 from pic.config import PiholeApi, Settings, TargetName
 from pic.driver import Result
-from pic.errors import PiholeError
+from pic.errors import PiholeError, RefusedError
 from pic.model import Ingress, LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
 from pic.outcome import Failure, Outcome
 from pic.records import MANAGED_HOSTS
@@ -105,6 +105,36 @@ def test_without_markers_nothing_is_taken_up(tmp_path: Path) -> None:
     driver.up(made, known, silent)
 
     assert steps(made) == [("up", {f"{A}/A": f"{A}/A"})]
+
+
+def unmarked(*hosts: str, wanted: str, settings: Settings) -> Situation:
+    """Return a situation in which Pi-hole has records, and nothing but the engine knows whose."""
+    asked = {"pihole.io/register": "true", "pihole.io/hosts": wanted}
+    there = tuple(LiveRecord(host, IP) for host in hosts)
+    snapshot = Snapshot(CLUSTER, (Ingress("prod", "web", "uid-1", annotations=asked),))
+    snapshot = replace(snapshot, records=there)
+    planned = plan.build(snapshot, settings, STACK, OURS)
+    found = changes.between(snapshot, planned, STACK, OURS)
+    return Situation(Run(settings, STACK, OURS, ()), Api(), snapshot, planned, found)
+
+
+def test_without_markers_what_the_engine_remembers_is_ours(tmp_path: Path) -> None:
+    known = unmarked(A, wanted=A, settings=replace(SETTINGS, pihole_api=PiholeApi.DNS_LOCAL))
+    made = engine(tmp_path, known, state(A))
+
+    driver.up(made, known, silent)
+
+    assert (known.plan.records, steps(made)) == ((), [("up", {f"{A}/A": f"{A}/A"})])
+
+
+def test_without_markers_the_guard_counts_what_the_engine_remembers(tmp_path: Path) -> None:
+    strict = replace(SETTINGS, pihole_api=PiholeApi.DNS_LOCAL, max_removals=0, max_removal_ratio=0)
+    known = unmarked(A, B, wanted=A, settings=strict)
+    made = engine(tmp_path, known, state(A, B))
+
+    with pytest.raises(RefusedError, match="1 of 2 DNS records would be removed"):
+        driver.up(made, known, silent)
+    assert steps(made) == []
 
 
 def test_a_record_that_others_have_deleted_is_read_anew(tmp_path: Path) -> None:

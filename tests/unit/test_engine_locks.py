@@ -5,10 +5,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from pic import logs
 from pic.engine import Engine
 from pic.errors import EngineError, InterruptedRunError, LockedError
 from pic.outcome import Outcome
@@ -18,9 +21,9 @@ from tests.unit.test_locks import ended
 from tests.unit.test_outcome import begun, failed
 
 
-def locked(*owners: tuple[str, int]) -> Says:
+def locked(*owners: tuple[str, int], since: str = "2100-01-01") -> Says:
     lines = [
-        f"  file:///locks/{at}.json: created by me@{host} (pid {pid}) at 2100-01-01T00:00:00Z\n"
+        f"  file:///locks/{at}.json: created by me@{host} (pid {pid}) at {since}T00:00:00Z\n"
         for at, (host, pid) in enumerate(owners)
     ]
     return Says(
@@ -69,6 +72,26 @@ def test_dead_locks_are_taken_away_only_once() -> None:
 
     assert (issubclass(kind, LockedError), message) == (True, HELD.format(owner(HERE, dead)))
     assert refused(lambda: engine(stuck).up(nothing)) == (EngineError, "no access")
+
+
+def test_what_another_host_has_left_is_taken_away_only_where_it_is_asked_for_and_is_old_enough(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old = locked(("far", 7), (HERE, ended()), since="2000-01-01")
+    stealing, cli = Cli(old, Says(), Says(begun("create", urn(A)))), Cli(old)
+    young = Cli(locked(("far", 7)))
+
+    assert refused(lambda: engine(cli).up(nothing))[0] is LockedError
+    logs.configure(None, logs.INFO)
+    made = replace(engine(stealing), left_after=timedelta(minutes=30)).up(nothing)
+
+    assert made == Outcome({"create": [urn(A)]})
+    assert stealing.asked == [UP, "cancel --yes --stack prod", UP]
+    assert capsys.readouterr().err == (
+        "pic: taking away what is left of me@far (pid 7) since 2000-01-01 00:00:00 UTC\n"
+    )
+    waiting = replace(engine(young), left_after=timedelta(minutes=30))
+    assert refused(lambda: waiting.up(nothing)) == (LockedError, HELD.format(owner("far", 7)))
 
 
 def test_an_interrupted_run_is_told_as_such_however_the_engine_ended() -> None:

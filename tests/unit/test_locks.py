@@ -68,6 +68,20 @@ def test_only_when_all_owners_are_dead_nobody_holds_the_stack() -> None:
     assert not locks.all_dead([])
 
 
+def test_a_lock_of_another_host_is_left_behind_where_it_is_older_than_allowed() -> None:
+    old, young = Lock("me", "far", 7, NOW), Lock("me", "far", 7, NOW + timedelta(minutes=1))
+    gone = Lock("me", socket.gethostname(), ended(), NOW)
+    mine = Lock("me", socket.gethostname(), os.getpid(), datetime.now(UTC))
+    before = NOW + timedelta(seconds=30)
+
+    assert not locks.all_dead([old])
+    assert locks.all_dead([old], before)
+    assert locks.all_dead([old, gone], before)
+    assert not locks.all_dead([old, young], before)
+    assert not locks.all_dead([mine], datetime.now(UTC) + timedelta(days=1))
+    assert locks.of_others([gone, old, mine]) == (old,)
+
+
 def ended() -> int:
     """The id of a process that has ended."""
     with subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.DEVNULL) as process:

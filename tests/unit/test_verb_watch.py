@@ -173,10 +173,29 @@ def test_a_run_is_asked_for_the_same() -> None:
     words = ["watch", "--config", "a=1", "--config", "b=2", "--log-format", "json", "--quiet"]
     options = cli.parser().parse_args(words)
 
-    assert watch._arguments(options, "prod") == [  # noqa: SLF001
+    assert watch._arguments(options, "prod", {}) == [  # noqa: SLF001
         *("up", "--stack", "prod", "--config", "a=1", "--config", "b=2"),
         *("--log-format", "json", "--quiet"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "steals"),
+    [
+        ([], {}, False),
+        ([], {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, True),
+        (["--leader-elect"], {}, True),
+        (["--no-leader-elect"], {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, False),
+    ],
+)
+def test_what_others_have_left_goes_only_where_a_lease_is_held(
+    words: list[str], environment: dict[str, str], *, steals: bool
+) -> None:
+    options = cli.parser().parse_args(["watch", *words])
+
+    found = watch._arguments(options, "prod", environment)  # noqa: SLF001
+
+    assert found == ["up", "--stack", "prod", *(["--steal-locks"] if steals else [])]
 
 
 @pytest.mark.usefixtures("api")

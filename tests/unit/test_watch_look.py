@@ -1,7 +1,6 @@
 """Looking at what is known: planned for once, compared with what was deployed."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import yaml
 
 from pic import cluster
 from pic.cluster import CRD, NETWORKING, PANGOLIN
-from pic.config import Settings, TargetName
+from pic.config import Settings
 from pic.errors import ClusterError
 from pic.inventory import Ownership
 from pic.sources import Run
@@ -156,15 +155,3 @@ def test_what_the_guard_refuses_has_a_name_and_a_number(api: Api, tmp_path: Path
 
     assert "The plan is empty" in view.verdict.refusal
     assert view.removals == 1
-
-
-def test_only_a_run_knows_what_pi_hole_has(api: Api, tmp_path: Path) -> None:
-    found = looker(api, tmp_path)
-    api.holds(RESOURCES, created(found))
-    refresh(found)
-    view, _ = found.look()
-    found.deployed = dict(view.deployment)
-    both = (TargetName.PANGOLIN, TargetName.PIHOLE)
-    found.asked = replace(found.asked, settings=replace(found.asked.settings, targets=both))
-
-    assert not found.look()[0].verdict.same

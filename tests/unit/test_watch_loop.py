@@ -65,11 +65,13 @@ class Looker:
     finds: list[Verdict | ClusterError]
     asked: object = field(default_factory=lambda: same("a.example.com").asked)
     deployed: object = None
+    reads: list[bool] = field(default_factory=list)
 
     def ask(self) -> None:
         self.log.append("ask")
 
-    def look(self) -> tuple[View, Plan | None]:
+    def look(self, *, ask_pihole: bool) -> tuple[View, Plan | None]:
+        self.reads.append(ask_pihole)
         found = self.finds.pop(0)
         self.log.append(("look", self.deployed))
         if isinstance(found, ClusterError):
@@ -139,9 +141,10 @@ class Stage:
     def __post_init__(self) -> None:
         self.cache = Cache([SERVICES], lambda: self.bell.now, self.bell.ring)
         self.runs = Runs(self.log)
+        self.looker = Looker(self.log, self.finds)
         self.loop = Loop(
             cache=self.cache,
-            looker=Looker(self.log, self.finds),  # type: ignore[arg-type]
+            looker=self.looker,  # type: ignore[arg-type]
             runs=self.runs,  # type: ignore[arg-type]
             leader=Leader(self.leader, self.log) if self.leader else None,
             health=Health(self.log),
@@ -210,6 +213,17 @@ def test_a_failed_run_says_when_it_is_tried_again() -> None:
 
     assert stage.said[1:] == ["the run failed: trying again in 30 s at the latest"]
     assert ("ended", 5) in stage.log
+
+
+def test_a_target_that_is_asked_too_often_is_left_alone_for_as_long_as_it_says() -> None:
+    stage = Stage([DIFFERS, DIFFERS, SAME])
+    stage.fill()
+    limited = Report(1, limited=90, raw={"exitCode": 1})
+
+    stage.play(lambda: stage.end(limited), stage.change, *[nothing] * 12)
+
+    assert stage.looker.reads == [True, False, True]
+    assert stage.said[1] == "the run failed: trying again in 90 s at the latest"
 
 
 def test_a_look_that_is_not_possible_is_complained_of_once() -> None:

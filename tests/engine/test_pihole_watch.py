@@ -1,0 +1,74 @@
+"""The resident watcher with both targets: it reads Pi-hole itself, and runs only for a reason."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from dev.controlplane import ControlPlane
+from dev.pihole import PiHole
+from dev.toolchain import Toolchain
+from tests.engine.records import MINE, Registry, set_registry
+from tests.engine.stage import SECONDS
+from tests.engine.watcher import Watcher, watching
+from tests.toolchain.waiting import until
+
+
+@pytest.fixture
+def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
+    with PiHole(records=MINE) as pihole, set_registry(plane, tools, pihole) as made:
+        yield made
+        assert made.theirs == MINE, "what others have made is as it was"
+        assert made.is_at_rest(), "one request at a time, and no session is left"
+
+
+def sessions(pihole: PiHole) -> int:
+    """Return how many sessions have begun."""
+    return sum((each.method, each.path) == ("POST", "/api/auth") for each in pihole.log)
+
+
+def until_looked(pihole: PiHole, times: int) -> None:
+    enough = sessions(pihole) + times
+    until(lambda: sessions(pihole) >= enough, f"Pi-hole is read {times} times", SECONDS)
+
+
+def until_calm(watcher: Watcher, runs: int) -> None:
+    """Wait for the end of so many runs."""
+    ends = ("Done:", "Nothing to do")
+    until(
+        lambda: sum(line.startswith(ends) for line in said(watcher)) == runs,
+        f"{runs} runs have ended: {watcher.lines}",
+        SECONDS,
+    )
+
+
+def said(watcher: Watcher) -> list[str]:
+    return [line.removeprefix("pic: ") for line in watcher.lines]
+
+
+def test_resyncs_read_pi_hole_and_run_only_where_a_record_or_an_annotation_differs(
+    registry: Registry,
+) -> None:
+    stage, pihole = registry.stage, registry.pihole
+    registry.register("web", "www", "shop")
+    assert stage.pic("up").code == 0
+
+    with watching(stage, "--config", "resyncPeriod=1") as watcher:
+        until_calm(watcher, 1)
+        until_looked(pihole, 3)
+        assert watcher.runs == 1
+
+        pihole.lines = [line for line in pihole.lines if stage.host("www") not in line]
+        until(lambda: registry.ours == registry.lines("shop", "www"), "it is back", SECONDS)
+        until_calm(watcher, 2)
+        until_looked(pihole, 3)
+        assert watcher.runs == 2
+
+        bare = {"metadata": {"annotations": {"pihole.io/managed-hosts": None}}}
+        stage.cluster.patch("Ingress", stage.name, "web", bare)
+        hosts = f"{stage.host('shop')},{stage.host('www')}"
+        until(lambda: registry.managed() == {"web": hosts}, "it is annotated", SECONDS)
+        until_calm(watcher, 3)
+        until_looked(pihole, 3)
+        assert watcher.terminate() == 0
+
+    assert watcher.runs == 3
