@@ -5,7 +5,6 @@ The Kubernetes API server, the Pulumi engine and the commands are real, and thro
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from bench.figures import Observed, Row, Samples
 from bench.options import Options
 from bench.rounds import Rounds
 from bench.stage import Stage, stage
-from dev import toolchain
+from dev import standalone, toolchain
 from dev.controlplane import ControlPlaneError
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT
@@ -103,24 +102,7 @@ def run(asked: Options) -> None:
 
 def main() -> int:
     """Run the measurements and return the exit code: 0 also where a goal is not met."""
-    if "KUBECONFIG" in os.environ:
-        print(
-            "bench: KUBECONFIG is set, and the bench never touches a cluster it did not start: run"
-            " it with KUBECONFIG unset",
-            file=sys.stderr,
-        )
-        return 2
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
-    try:
-        run(options.read(os.environ))
-    except KeyboardInterrupt:
-        print("\nbench: stopped; nothing is left behind", file=sys.stderr)
-        return 130
-    except TROUBLE as error:
-        print(f"\nbench: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return standalone.main("bench", lambda: run(options.read(os.environ)), TROUBLE)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from bench.errors import BenchError
 from bench.running import Runner, run
 from dev.controlplane import ControlPlane
 from dev.controlplane.processes import Deadline
+from dev.pangolin import verified
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT, Workspace, workspace
 from pic.stackfile import StackFile
@@ -159,15 +160,7 @@ def surroundings() -> Iterator[Object]:
 
 def statuses() -> Iterator[Object]:
     """Yield what the operator would report."""
-    domain = {
-        "baseDomain": DOMAIN,
-        "configManaged": False,
-        "domainId": "d1",
-        "failed": False,
-        "tries": 0,
-        "type": "wildcard",
-        "verified": True,
-    }
+    domain = verified(DOMAIN)
     ready = {"status": "Ready"}
     yield _pangolin("PangolinOrganization", "home", {"status": {**ready, "domains": [domain]}})
     yield _pangolin("PangolinTunnel", "default", {"status": ready})

@@ -29,7 +29,7 @@ from bench.__main__ import TROUBLE, write
 from bench.errors import BenchError
 from bench.running import Command
 from bench.stage import NAMESPACE, RESOURCES, Object, Stage
-from dev import toolchain
+from dev import standalone, toolchain
 from dev.controlplane.processes import Deadline
 from pic import cluster
 from pic.cluster import NETWORKING, ApiTransport
@@ -287,24 +287,19 @@ def _met(good: bool) -> str:  # noqa: FBT001 - a word for a truth
     return "met" if good else "NOT MET"
 
 
-def main() -> int:
-    """Run the measurements and return the exit code: 0 also where a goal is not met."""
+def run() -> None:
+    """Measure, print and write."""
     hosts = int(os.environ.get("BENCH_HOSTS", "1000"))
     rounds = int(os.environ.get("BENCH_ROUNDS", "30"))
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
-    try:
-        tools = toolchain.resolve(echo=lambda line: print(line, file=sys.stderr))
-        with stage.stage(tools, hosts) as made:
-            found = measure(made, rounds)
-    except KeyboardInterrupt:
-        print("\nbench: stopped; nothing is left behind", file=sys.stderr)
-        return 130
-    except TROUBLE as error:
-        print(f"\nbench: {error}", file=sys.stderr)
-        return 1
+    tools = toolchain.resolve(echo=lambda line: print(line, file=sys.stderr))
+    with stage.stage(tools, hosts) as made:
+        found = measure(made, rounds)
     print("", told(found), f"\nThe figures are in {write('watch.json', asdict(found))}.", sep="\n")
-    return 0
+
+
+def main() -> int:
+    """Run the measurements and return the exit code: 0 also where a goal is not met."""
+    return standalone.main("bench", run, TROUBLE)
 
 
 if __name__ == "__main__":

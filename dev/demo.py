@@ -8,17 +8,17 @@ import json
 import os
 import re
 import shlex
-import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 
-from dev import toolchain
+from dev import standalone, toolchain
 from dev.controlplane import ControlPlane, ControlPlaneError
 from dev.controlplane.processes import Deadline
 from dev.demo_text import diagnostics, trimmed
+from dev.pangolin import verified
 from dev.workspace import ROOT, Workspace, workspace
 
 STACK = "demo"
@@ -205,15 +205,7 @@ def _rule(host: str) -> Mapping[str, object]:
 
 
 def _domain(base: str) -> Mapping[str, object]:
-    return {
-        "baseDomain": base,
-        "configManaged": False,
-        "domainId": base.replace(".", "-"),
-        "failed": False,
-        "tries": 0,
-        "type": "wildcard",
-        "verified": True,
-    }
+    return {**verified(base), "domainId": base.replace(".", "-")}
 
 
 def say(*lines: str) -> None:
@@ -259,26 +251,11 @@ def run() -> None:
 
 def main() -> int:
     """Run the demo and return its exit code."""
-    if "KUBECONFIG" in os.environ:
-        print(
-            "demo: KUBECONFIG is set, and the demo never touches a cluster it did not start: run it"
-            " with KUBECONFIG unset",
-            file=sys.stderr,
-        )
-        return 2
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
     began = monotonic()
-    try:
-        run()
-    except KeyboardInterrupt:
-        print("\ndemo: stopped; nothing is left behind", file=sys.stderr)
-        return 130
-    except (DemoError, *TROUBLE) as error:
-        print(f"\ndemo: {error}", file=sys.stderr)
-        return 1
-    say("", f"The demo took {monotonic() - began:.0f} s; the cluster and the project are gone.")
-    return 0
+    code = standalone.main("demo", run, (DemoError, *TROUBLE))
+    if code == 0:
+        say("", f"The demo took {monotonic() - began:.0f} s; the cluster and the project are gone.")
+    return code
 
 
 if __name__ == "__main__":

@@ -9,14 +9,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
 
-from dev import demo, toolchain
+from dev import demo, standalone, toolchain
 from dev.controlplane import ControlPlane, ControlPlaneError
 from dev.demo import DemoError, say, show, step
 from dev.pihole import PiHole, PiHoleError
@@ -242,26 +241,13 @@ def run() -> None:
 
 def main() -> int:
     """Run the demo and return its exit code."""
-    if "KUBECONFIG" in os.environ:
-        print(
-            "demo: KUBECONFIG is set, and the demo never touches a cluster it did not start: run it"
-            " with KUBECONFIG unset",
-            file=sys.stderr,
-        )
-        return 2
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
     began = monotonic()
-    try:
-        run()
-    except KeyboardInterrupt:
-        print("\ndemo: stopped; nothing is left behind", file=sys.stderr)
-        return 130
-    except TROUBLE as error:
-        print(f"\ndemo: {error}", file=sys.stderr)
-        return 1
-    say("", f"The demo took {monotonic() - began:.0f} s; cluster, Pi-hole and project are gone.")
-    return 0
+    code = standalone.main("demo", run, TROUBLE)
+    if code == 0:
+        say(
+            "", f"The demo took {monotonic() - began:.0f} s; cluster, Pi-hole and project are gone."
+        )
+    return code
 
 
 if __name__ == "__main__":

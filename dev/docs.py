@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pic import annotations
+from pic import annotations, records
 from pic.config import Settings, TargetName, settings_table
 from pic.notices import ADVICE, NORMAL, Level, Reason
 from pic.permissions import Permission, reading, watching, writing
@@ -22,17 +22,21 @@ def pages() -> dict[str, str]:
 
 
 def _annotations() -> str:
-    rows = [
-        (f"`{annotations.PREFIX}{key.name}`", key.values, key.meaning, key.unreadable)
-        for key in annotations.KEYS
-    ]
     return _page(
         "Annotations",
-        "On an Ingress whose class is ours. Yes and no may be written true, false, yes, no, on,"
-        " off, 1 or 0, in any case. A key below the prefix that is not listed here is told with"
-        " the nearest one that is.",
-        _table(("annotation", "values", "effect", "when it cannot be read"), rows),
+        "On an Ingress. Yes and no may be written true, false, yes, no, on, off, 1 or 0, in any"
+        " case.",
+        "## Pangolin\n\nThe class of the Ingress must be ours. A key below this prefix that is not"
+        " listed here is told with the nearest one that is.\n\n"
+        + _keys(annotations.PREFIX, annotations.KEYS)
+        + "\n## Pi-hole\n\nOf any class, where `pihole` is in `pic:targets`:"
+        " [Pi-hole](pihole.md).\n\n" + _keys(records.PREFIX, records.KEYS),
     )
+
+
+def _keys(prefix: str, keys: Iterable[annotations.Key]) -> str:
+    rows = [(f"`{prefix}{key.name}`", key.values, key.meaning, key.unreadable) for key in keys]
+    return _table(("annotation", "values", "effect", "when it cannot be read"), rows)
 
 
 def _settings() -> str:
@@ -45,8 +49,8 @@ def _settings() -> str:
         "In `stacks/Pulumi.<stack>.yaml`, or for one run of `pic` with `--config KEY=VALUE`"
         " without the prefix. A variable of the environment counts where the stack is silent; where"
         " both speak and differ, the stack wins and a notice says so. No setting is a secret."
-        " `resyncPeriod` and `piholeAnnotate` have no effect yet; `lockTimeout` is for"
-        " `pic doctor` only.",
+        " `resyncPeriod` is for `pic watch` only; `lockTimeout` for `pic doctor`, `pic up"
+        " --steal-locks` and the runs of a watcher that holds its Lease.",
         _table(("setting", "allowed", "default", "environment", "what it does"), rows),
     )
 
@@ -111,8 +115,8 @@ def _where(permission: Permission) -> str:
     return permission.name or "everywhere"
 
 
-def _page(title: str, introduction: str, table: str) -> str:
-    return f"# {title}\n\n{introduction}\n\n{table}\nThis page is made by `make docs`.\n"
+def _page(title: str, introduction: str, tables: str) -> str:
+    return f"# {title}\n\n{introduction}\n\n{tables}\nThis page is made by `make docs`.\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

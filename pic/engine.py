@@ -15,13 +15,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import grpc
 from pulumi import automation
 from pulumi.automation import CommandResult, LocalWorkspace, OutputMap, UpdateSummary
 
-from pic import locks, state
+from pic import locks, logs, state
 from pic.command import Command
 from pic.errors import EngineError, InterruptedRunError, LockedError
 from pic.objects import MalformedError, Raw, mapping
@@ -46,6 +47,8 @@ class Engine:
         root: The folder of Pulumi.yaml.
         environment: That of this process.
         tell: Told of progress during a run.
+        left_after: How old the lock of another host has to be to count as left behind; None leaves
+            such locks alone.
     """
 
     root: Path
@@ -53,6 +56,7 @@ class Engine:
     environment: Mapping[str, str]
     tell: Callable[[Outcome], None] = lambda _: None
     command: Command = field(default_factory=Command)
+    left_after: timedelta | None = None
     _ahead: "Future[Raw | None] | None" = None
 
     def ask_ahead(self) -> None:
@@ -168,8 +172,7 @@ class Engine:
             return self._attempt(operation)
 
     def _attempt(self, operation: Callable[..., object]) -> Outcome:
-        # What fails in a program the engine tells itself, and one that is going away hears nothing.
-        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
+        logging.getLogger("grpc._server").addFilter(_is_news)
         outcome, words = Outcome(), list[str]()
 
         def feed(line: str) -> None:
@@ -193,10 +196,17 @@ class Engine:
             return
         held = locks.told(words)
         if held is not None:
-            locked = _DeadLocksError if locks.all_dead(held) else LockedError
-            raise locked(_held(self.stack, held))
+            raise self._locked(held)
         errors = "\n".join(outcome.unplaced()) or words or "the engine ended and does not say why"
         raise EngineError(errors.removeprefix("error: "))
+
+    def _locked(self, held: Sequence[locks.Lock]) -> LockedError:
+        before = datetime.now(UTC) - self.left_after if self.left_after else None
+        if not locks.all_dead(held, before):
+            return LockedError(_held(self.stack, held))
+        if others := locks.of_others(held):
+            logs.tell(logs.WARN, f"taking away what is left of {', '.join(map(str, others))}")
+        return _DeadLocksError(_held(self.stack, held))
 
     def _workspace(self) -> LocalWorkspace:
         return LocalWorkspace(
@@ -238,6 +248,18 @@ class _Stack(automation.Stack):
     def info(self, show_secrets: bool = True) -> UpdateSummary:  # noqa: ARG002, FBT001, FBT002
         """Return a summary of nothing; the events have told everything."""
         return UpdateSummary("update", datetime.now(UTC), "", {}, {}, "")
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Say whether what fails in the server of the program is more than an engine that is gone.
+
+    However a program ends, the SDK logs its own last steps (as `Cancelling 3 tasks`) to the engine.
+    An engine that was interrupted, or ended by a failure, hears no more, so that call fails in the
+    SDK's error handler, and gRPC prints it. Nothing is lost: why a run ended is in the engine's
+    events and its exit code.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNAVAILABLE)
 
 
 def _good(answer: CommandResult) -> CommandResult:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pic import annotations, hosts, select
-from pic.annotations import Switch
+from pic.annotations import Key, Switch
 from pic.config import PiholeApi, Settings, TargetName
 from pic.model import Family, Ingress, LiveRecord, Owner, Record, Snapshot
 from pic.notices import Notice, Reason, Ref
@@ -15,7 +15,25 @@ from pic.select import Notices
 PREFIX = "pihole.io/"
 MANAGED_HOSTS = f"{PREFIX}managed-hosts"
 
-Key = tuple[str, Family]
+# The annotations below the prefix, as the documentation has them.
+KEYS = (
+    Key("register", "true, false", "true asks for DNS records", "held, or not registered"),
+    Key(
+        "hosts",
+        "names with commas",
+        "instead of the hosts of the rules",
+        "a bad name is left out and told",
+    ),
+    Key(
+        "target-ip",
+        "an IPv4 address, perhaps a comma and an IPv6 one",
+        "instead of `pic:piholeTargetIp`",
+        "held, or not registered",
+    ),
+    Key("managed-hosts", "written by pic", "which hosts are registered", "a bad name is left out"),
+)
+
+Name = tuple[str, Family]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +185,8 @@ class _Live:
     """Looks up what Pi-hole has, by host and family."""
 
     def __init__(self, found: Sequence[LiveRecord]) -> None:
-        self._ours: dict[str, dict[Key, LiveRecord]] = {}
-        self._others: dict[Key, list[LiveRecord]] = {}
+        self._ours: dict[str, dict[Name, LiveRecord]] = {}
+        self._others: dict[Name, list[LiveRecord]] = {}
         for each in sorted(found, key=lambda live: (*live.key, live.ip)):
             if each.ours:
                 # An interrupted update leaves two of one family; one of them can be declared.
@@ -185,11 +203,11 @@ class _Live:
         for found in self._ours.values():
             yield from found.values()
 
-    def is_ours(self, key: Key) -> bool:
+    def is_ours(self, key: Name) -> bool:
         """Say whether we have a record of that host and family."""
         return key in self._ours.get(key[0], {})
 
-    def others(self, key: Key) -> list[LiveRecord]:
+    def others(self, key: Name) -> list[LiveRecord]:
         """Return the records of others for a host and family, by address."""
         return self._others.get(key, [])
 

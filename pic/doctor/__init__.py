@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pic.doctor import backend, cluster, project, toolchain
+from pic.doctor import backend, cluster, pihole, project, toolchain
 from pic.doctor.findings import Finding, as_json, as_text, exit_code
 from pic.doctor.patient import Patient
 
@@ -16,4 +16,5 @@ def examine(patient: Patient) -> Iterator[Finding]:
     stack, found = project.stack(patient)
     yield from found
     yield from cluster.examine(patient, stack)
+    yield from pihole.examine(patient, stack)
     yield from backend.examine(patient, stack)

@@ -61,7 +61,7 @@ class V6:
         return merged
 
     def _lines(self) -> tuple[str, ...]:
-        found = _value(self._session.get(HOSTS, "reading its records"), "dns", "hosts")
+        found = value(self._session.get(HOSTS, "reading its records"), "dns", "hosts")
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             raise PiholeError(
                 "Pi-hole shows its local DNS records in a form that pic does not know: dns.hosts is"
@@ -71,16 +71,9 @@ class V6:
         return tuple(found)
 
     def _check_rights(self) -> None:
-        """Look, before the first write, for what Pi-hole would refuse, or accept and then lose."""
-        if self._may_write:
-            return
-        detail = self._session.get(f"{HOSTS}?detailed=true", "reading its configuration")
-        if _value(detail, "dns", "hosts", "flags", "env_var") is True:
-            raise PiholeError(refusals.ENVIRONMENT, kind="invalid")
-        misc = self._session.get("/api/config/misc/readOnly", "reading its configuration")
-        if _value(misc, "misc", "readOnly") is True:
-            raise PiholeError(refusals.READ_ONLY, kind="auth")
-        self._may_write = True
+        if not self._may_write:
+            check_rights(self._session)
+            self._may_write = True
 
     def _write(
         self, found: Sequence[str], planned: Whole | Singly
@@ -151,7 +144,22 @@ class V6:
         )
 
 
-def _value(answer: Raw, *path: str) -> object:
+def check_rights(session: Session) -> None:
+    """Look for what Pi-hole would refuse to write, or accept and then lose.
+
+    Raises:
+        PiholeError: There is such a thing, or it could not be looked at.
+    """
+    detail = session.get(f"{HOSTS}?detailed=true", "reading its configuration")
+    if value(detail, "dns", "hosts", "flags", "env_var") is True:
+        raise PiholeError(refusals.ENVIRONMENT, kind="invalid")
+    misc = session.get("/api/config/misc/readOnly", "reading its configuration")
+    if value(misc, "misc", "readOnly") is True:
+        raise PiholeError(refusals.READ_ONLY, kind="auth")
+
+
+def value(answer: Raw, *path: str) -> object:
+    """Return a value of Pi-hole's configuration, None where the answer has none at that path."""
     found: object = answer.get("config")
     try:
         for key in path:

@@ -14,7 +14,7 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "doctor",
-        "check the toolchain, the cluster and the state backend",
+        "check the toolchain, the cluster, Pi-hole and the state backend",
         "Checks everything that a run needs, and says for each what to do. Changes nothing. Ends"
         " with 0 when nothing failed, 2 when settings or the environment have to change, else 5.",
         "  pic doctor --stack prod\n"

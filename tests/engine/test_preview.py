@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from dev.controlplane import ControlPlane
+from dev.pangolin import verified
 from dev.toolchain import Toolchain
 from dev.workspace import Workspace, workspace
 from pic.stackfile import StackFile
@@ -29,15 +30,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
         "apiKeyRef": {"name": "api", "key": "token"},
     },
 }
-DOMAIN = {
-    "baseDomain": "example.com",
-    "configManaged": False,
-    "domainId": "d1",
-    "failed": False,
-    "tries": 0,
-    "type": "wildcard",
-    "verified": True,
-}
+DOMAIN = verified("example.com")
 STATUS = {
     "PangolinTunnel": {"status": "Ready"},
     "PangolinOrganization": {"status": "Ready", "domains": [DOMAIN]},

@@ -13,6 +13,18 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime import config, mocks, settings, stack
 from pulumi.runtime.proto import resource_pb2 as proto
 
+# The hooks that every program registers; the state has their names, so they stay for ever.
+HOOKS = [
+    "pic:after-create",
+    "pic:before-update",
+    "pic:after-update",
+    "pic:before-delete",
+    "pic:after-delete",
+    "pic:pihole-after-create",
+    "pic:pihole-after-update",
+    "pic:pihole-before-delete",
+    "pic:pihole-after-delete",
+]
 STACK = "pulumi:pulumi:Stack"
 # What says where in the sources a resource is made, and what every request says alike.
 NOISE = {

@@ -15,24 +15,13 @@ from pic.model import Owner, Plan, Resource, Spec
 from pic.names import STACK_LABEL
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
-from tests.program.engine import Seen
+from tests.program.engine import HOOKS, Seen
 
 Run = Callable[..., Seen]
 BOUND = {"pic:clusterId": CLUSTER}
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
 PROVIDER = f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${PROVIDER_TYPE}::cluster"
 TYPE = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"
-HOOKS = [
-    "pic:after-create",
-    "pic:before-update",
-    "pic:after-update",
-    "pic:before-delete",
-    "pic:after-delete",
-    "pic:pihole-after-create",
-    "pic:pihole-after-update",
-    "pic:pihole-before-delete",
-    "pic:pihole-after-delete",
-]
 A, B = "a.example.com", "b.example.com"
 NAME_A = "pic-prod-web-a85a2439"
 

@@ -10,21 +10,10 @@ from pic import program
 from pic.cluster import CRD, IDENTITY, NETWORKING
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
-from tests.program.engine import Seen
+from tests.program.engine import HOOKS, Seen
 
 Run = Callable[..., Seen]
 BOUND = {"pic:clusterId": CLUSTER}
-HOOKS = [
-    "pic:after-create",
-    "pic:before-update",
-    "pic:after-update",
-    "pic:before-delete",
-    "pic:after-delete",
-    "pic:pihole-after-create",
-    "pic:pihole-after-update",
-    "pic:pihole-before-delete",
-    "pic:pihole-after-delete",
-]
 A, B = "a.example.com", "b.example.com"
 
 
