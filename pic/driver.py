@@ -109,7 +109,9 @@ class _Up:
     tell: Tell
 
     def run(self, state: State, outputs: Raw) -> Result:
-        read = self.refresh(state)
+        moved = self.has_moved(outputs)
+        # The engine still knows the way to the former Pi-hole only, which may be gone.
+        read = self.refresh(replace(state, records={}) if moved else state)
         if read.failures:
             return self.result(read)
         differing = list(passes.scope_changes(_deployed(outputs), declared.means(self.known)))
@@ -126,7 +128,22 @@ class _Up:
             if first.failures:
                 return self.result(first)
         self.tell("deploying")
-        return self.result(self.declare(self.known.plan, state))
+        done = self.declare(self.known.plan, state)
+        return self.result(self.fill(done, state) if moved else done)
+
+    def has_moved(self, outputs: Raw) -> bool:
+        """Say whether the records were declared in another Pi-hole the last time."""
+        former = _deployed(outputs).get("piholeUrl")
+        return former not in (None, declared.means(self.known).get("piholeUrl"))
+
+    def fill(self, first: Outcome, state: State) -> Outcome:
+        """Declare once more: by now the engine knows the way to the Pi-hole that lacks records."""
+        if first.failures:
+            return first
+        read = self.refresh(state)
+        if read.failures:
+            return read
+        return self.declare(self.known.plan, state).after(first)
 
     def result(self, outcome: Outcome) -> Result:
         return Result(self.known.changes, outcome, self.known.pihole)

@@ -84,13 +84,11 @@ class Outcome:
         steps: The resources of each operation, such as `create`, as the engine begins them.
         done: How many steps have ended.
         warnings: Warnings of the engine and the program.
-        summary: How many resources of each operation; None when the engine did not get that far.
     """
 
     steps: dict[str, list[str]] = field(default_factory=dict)
     done: int = 0
     warnings: list[str] = field(default_factory=list)
-    summary: dict[str, int] | None = None
     _failed: list[str] = field(default_factory=list)
     _said: dict[str, list[str]] = field(default_factory=dict)
 
@@ -104,7 +102,7 @@ class Outcome:
             self._begin(line[kind.end() :])
         elif name == "resOutputsEvent":
             self.done += 1
-        elif name in ("diagnosticEvent", "resOpFailedEvent", "summaryEvent"):
+        elif name in ("diagnosticEvent", "resOpFailedEvent"):
             # The last line of an engine that was killed breaks off anywhere.
             with contextlib.suppress(ValueError):
                 self._note(name, mapping(json.loads(line)[name], name))
@@ -140,10 +138,7 @@ class Outcome:
             self.steps.setdefault(step[1], []).append(step[2])
 
     def _note(self, name: str, event: Mapping[str, object]) -> None:
-        if name == "summaryEvent":
-            changes = mapping(event.get("resourceChanges") or {}, "resourceChanges")
-            self.summary = {op: int(str(count)) for op, count in changes.items()}
-        elif name == "resOpFailedEvent":
+        if name == "resOpFailedEvent":
             self._failed.append(text(mapping(event.get("metadata"), "metadata").get("urn")))
         else:
             self._say(event)
@@ -158,6 +153,13 @@ class Outcome:
     def _words(self, host: str) -> str:
         found = (words for urn, words in self._said.items() if urn and host_of(urn) == host)
         return "\n".join(word for words in found for word in words) or "the engine does not say why"
+
+    def after(self, earlier: "Outcome") -> "Outcome":
+        """Return this outcome with what an earlier pass of the same deployment did."""
+        for operation, urns in earlier.steps.items():
+            self.steps[operation] = [*urns, *self.steps.get(operation, ())]
+        self.warnings = list(dict.fromkeys([*earlier.warnings, *self.warnings]))
+        return self
 
     def unplaced(self) -> Iterator[str]:
         """Yield the errors that belong to no failed resource."""

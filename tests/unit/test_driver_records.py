@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pic import changes, driver, plan
+from pic import changes, declared, driver, plan
 from pic.cluster import IDENTITY
 from pic.config import PiholeApi, Settings, TargetName
 from pic.driver import Result
@@ -144,6 +144,38 @@ def test_a_record_that_others_have_deleted_is_read_anew(tmp_path: Path) -> None:
     driver.up(made, known, silent)
 
     assert steps(made) == [("refresh", f"urn::{A}/A"), ("up", {f"{A}/A": ""})]
+
+
+def moving(root: Path, *ends: Outcome) -> tuple[Fake, Situation]:
+    """Return an engine whose records were declared in another Pi-hole."""
+    known = situation((), A)
+    former = {**declared.means(known), "piholeUrl": "http://former.hole"}
+    passed = {**outputs(known), "deployed": former}
+    return Fake(root, passed, state(A), Outcome(), *ends), known
+
+
+def test_another_pi_hole_is_read_once_the_engine_knows_the_way(tmp_path: Path) -> None:
+    made, known = moving(tmp_path, Outcome({"same": ["one"]}), DONE, Outcome({"create": ["two"]}))
+
+    result = driver.up(made, known, silent)
+
+    again = {f"{A}/A": ""}
+    assert steps(made) == [
+        ("preview", again),
+        ("up", again),
+        ("refresh", f"urn::{A}/A"),
+        ("up", again),
+    ]
+    assert result.outcome == Outcome({"create": ["two"], "same": ["one"]})
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_another_pi_hole_that_fails_ends_the_run(tmp_path: Path, passes: int) -> None:
+    failing = Outcome(_failed=["urn::x"])
+    made, known = moving(tmp_path, *[Outcome()] * (passes - 1), failing)
+
+    assert driver.up(made, known, silent).outcome == failing
+    assert len(steps(made)) == passes + 1
 
 
 def test_without_changes_only_the_annotations_are_repaired(tmp_path: Path) -> None:
