@@ -25,9 +25,9 @@ $(VENV)/.ready: requirements-dev.txt pyproject.toml
 
 lock: setup ## Compiles the requirements files from pyproject.toml and dev/moto.in
 	@for out in requirements.txt "requirements-dev.txt --extra dev"; do \
-	  $(VENV)/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
+	  $(VENV)/bin/uv pip compile --quiet --no-strip-extras --generate-hashes --no-header --no-annotate --python-version 3.11 \
 	    --exclude-newer "$$(date -u -d '7 days ago' +%Y-%m-%d)" --constraint dev/constraints.txt pyproject.toml --output-file $$out; done
-	@$(VENV)/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
+	@$(VENV)/bin/uv pip compile --quiet --no-strip-extras --generate-hashes --no-header --no-annotate --python-version 3.11 \
 	  --exclude-newer "$$(date -u -d '7 days ago' +%Y-%m-%d)" dev/moto.in --output-file dev/moto.txt
 
 toolchain: setup ## Finds or builds the Pulumi engine, its Kubernetes plugin and the control plane
