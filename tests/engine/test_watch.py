@@ -96,7 +96,7 @@ def test_a_run_that_the_end_of_the_watcher_interrupts_leaves_no_lock(stage: Stag
 
     assert "pic: stopping the run: the watcher is asked to end" in watcher.lines
     assert [*locks.rglob("*.json")] == []
-    # What the API server was doing as the engine gave up waiting for it is there, and not remembered.
+    # What was being done as the engine gave up waiting for it is there, and not remembered.
     assert set(stage.remembered) <= set(stage.identities())
     healed = stage.pic("up")
     assert (healed.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
