@@ -1,4 +1,4 @@
-"""The alerts in deploy/monitoring and their page: about metrics that exist, each explained."""
+"""The alerts in deploy/monitoring and their pages: about metrics that exist, each explained."""
 
 import re
 from pathlib import Path
@@ -14,6 +14,7 @@ from pic.watch.metrics import OUTCOMES, Figures
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "monitoring"
 PAGE = (ROOT / "docs" / "monitoring.md").read_text()
+ALERTS = (ROOT / "docs" / "operating.md").read_text()
 NAMES = re.compile(r"\b(?:pic|process)_\w+")
 STATES = {"declared", "held", "refused"}
 
@@ -41,9 +42,9 @@ def samples() -> set[str]:
     return {name for name, kind in kinds if kind != "histogram"} | wide
 
 
-def rows(heading: str) -> list[list[str]]:
-    """Return the cells of the table in a section of the page, without its head."""
-    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+def rows(page: str, heading: str) -> list[list[str]]:
+    """Return the cells of the table in a section of a page, without its head."""
+    section = page.split(f"## {heading}\n")[1].split("\n## ", maxsplit=1)[0]
     lines = [line for line in section.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
@@ -69,14 +70,14 @@ def test_an_alert_is_whole(rule: dict[str, Any]) -> None:
 
 
 def test_every_alert_is_explained_in_its_order() -> None:
-    explained = rows("Alerts")
+    explained = rows(ALERTS, "Alerts")
 
     assert [cells[0] for cells in explained] == [f"`{each['alert']}`" for each in RULES]
     assert all(len(cells) == 3 and all(cells) for cells in explained)
 
 
 def test_every_metric_is_explained_with_its_type() -> None:
-    explained = {name.strip("`"): kind for name, kind, _ in rows("Metrics")}
+    explained = {name.strip("`"): kind for name, kind, _ in rows(PAGE, "Metrics")}
 
     assert explained == exposed()
 
