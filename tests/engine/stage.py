@@ -16,7 +16,7 @@ from dev.controlplane import ControlPlane
 from dev.controlplane.api import APPLY, Api, RefusedError
 from dev.pangolin import verified
 from dev.toolchain import Toolchain
-from dev.workspace import Workspace, workspace
+from dev.workspace import PASSPHRASE, Workspace, workspace
 from pic.stackfile import StackFile
 from tests.engine.answers import Answer, answer
 from tests.planted import PLANTED, leaks, secrets_of
@@ -225,9 +225,13 @@ class Stage:
         }
 
     def events(self) -> list[tuple[str, str, str]]:
-        """Return the Events as type, reason and message."""
+        """Return the Events of pic as type, reason and message."""
+        return sorted((it["type"], it["reason"], it["message"]) for it in self.event_objects())
+
+    def event_objects(self) -> list[Object]:
+        """Return the Events of pic; the API server makes some of its own."""
         found = self.cluster.all("Event", self.name)
-        return sorted((it["type"], it["reason"], it["message"]) for it in found)
+        return [it for it in found if it["source"].get("component") == "pic"]
 
     @contextmanager
     def denied(self, word: str) -> Iterator[None]:
@@ -325,6 +329,9 @@ _NAME, _SALT = "NAME", "encryptionsalt: "
 def _found(project: Workspace, name: str) -> None:
     """Make an empty stack, as `pulumi stack init` does, which the first time is asked to."""
     folder, settings = project.state / ".pulumi", project.path / "stacks" / f"Pulumi.{name}.yaml"
+    if project.environment()["PULUMI_CONFIG_PASSPHRASE"] != PASSPHRASE:
+        project.pulumi("stack", "init", name, "--no-select")
+        return
     if not _EMPTY:
         project.pulumi("stack", "init", name, "--no-select")
         for path in (folder / "meta.yaml", folder / "stacks" / "pic" / f"{name}.json"):

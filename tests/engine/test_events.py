@@ -31,7 +31,7 @@ def test_an_event_is_about_the_ingress_itself(stage: Stage) -> None:
     uid = stage.ingress("web", "www")["metadata"]["uid"]
     stage.up()
 
-    (event,) = stage.cluster.all("Event", stage.name)
+    (event,) = stage.event_objects()
 
     assert event["involvedObject"] == {
         "apiVersion": "networking.k8s.io/v1",
@@ -107,7 +107,7 @@ def test_pic_up_remembers_what_it_has_told(stage: Stage) -> None:
     stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
 
     first, second = stage.pic("up"), stage.pic("up")
-    for each in stage.cluster.all("Event", stage.name):
+    for each in stage.event_objects():
         stage.cluster.delete("Event", stage.name, each["metadata"]["name"])
     third = stage.pic("up")
 
