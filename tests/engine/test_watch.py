@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pic.engine import PARALLEL
 from tests.engine.stage import SECONDS, Stage
 from tests.engine.watcher import Watcher, watching
 from tests.toolchain.waiting import until
@@ -97,7 +98,9 @@ def test_a_run_that_the_end_of_the_watcher_interrupts_leaves_no_lock(stage: Stag
     assert "pic: stopping the run: the watcher is asked to end" in watcher.lines
     assert [*locks.rglob("*.json")] == []
     # What was being done as the engine gave up waiting for it is there, and not remembered.
+    forgotten = set(stage.identities()) - set(stage.remembered)
     assert set(stage.remembered) <= set(stage.identities())
+    assert len(forgotten) <= int(PARALLEL)
     healed = stage.pic("up")
     assert (healed.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
 
