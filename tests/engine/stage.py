@@ -20,7 +20,7 @@ from dev.workspace import PASSPHRASE, Workspace, workspace
 from pic.stackfile import StackFile
 from tests.engine.answers import Answer, answer
 from tests.planted import PLANTED, leaks, secrets_of
-from tests.toolchain.waiting import until
+from tests.toolchain.waiting import Steady, until
 
 SECONDS = 120
 MERGE = "application/merge-patch+json"
@@ -223,6 +223,12 @@ class Stage:
             it["spec"]["name"]: (it["metadata"]["uid"], it["metadata"]["generation"])
             for it in self.objects(namespace)
         }
+
+    def settled(self) -> dict[str, tuple[str, int]]:
+        """Return the same, once the API server is done with requests whose clients are dead."""
+        steady = Steady(self.identities)
+        until(steady, "nothing is written any more")
+        return steady.last
 
     def events(self) -> list[tuple[str, str, str]]:
         """Return the Events of pic as type, reason and message."""

@@ -84,7 +84,7 @@ def test_a_run_killed_at_any_moment_heals_in_one(
         killed(stage, moment, dice.choice(("pic", "engine")))
         if turn % 2:
             world.leave(dice.choice(sorted(world.wanted)))
-        before = stage.identities()
+        before = stage.settled()
         recorder.steps()
 
         answer = stage.pic("up", PATH=path)

@@ -39,7 +39,7 @@ def test_a_run_that_was_killed_heals_in_the_next_one(stage: Stage) -> None:
         until(lambda: len(stage.objects()) >= 5, "a few objects are made")
         os.killpg(process.pid, signal.SIGKILL)
     stage.workspace.end()  # the Kubernetes plugin outlives its engine
-    before = stage.identities()
+    before = stage.settled()
 
     locked = stage.up()
     stage.workspace.pulumi("cancel", "--yes")

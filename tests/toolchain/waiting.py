@@ -5,6 +5,9 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 _PAUSE = 0.01
 
@@ -15,6 +18,20 @@ def until(condition: Callable[[], object], what: str, deadline: float = 30.0) ->
         if time.monotonic() > end:
             raise AssertionError(f"not within {deadline:.0f} s: {what}")
         time.sleep(_PAUSE)
+
+
+class Steady(Generic[T]):
+    """Says whether what is looked at has been the same for a moment."""
+
+    def __init__(self, look: Callable[[], T], seconds: float = 0.5) -> None:
+        self._look, self._seconds = look, seconds
+        self.last, self._since = look(), time.monotonic()
+
+    def __call__(self) -> bool:
+        found = self._look()
+        if found != self.last:
+            self.last, self._since = found, time.monotonic()
+        return time.monotonic() - self._since >= self._seconds
 
 
 def pid_in(file: Path) -> int:

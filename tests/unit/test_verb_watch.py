@@ -5,7 +5,9 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, redirect_stderr
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -41,37 +43,48 @@ def holds(api: Api, path: str, kind: str, *items: object) -> None:
 
 
 class Terminal:
-    """Ends the watcher once something is so."""
+    """Keeps what the watcher and its children write, and ends it once that is as it should be.
 
-    def __init__(self, condition: Callable[[], object]) -> None:
-        self.thread = threading.Thread(target=self.end, args=(condition,))
+    What pytest captures may be taken out by nobody who writes at the same time: it loses a line.
+    """
 
-    def __enter__(self) -> None:
+    def __init__(self, path: Path, condition: Callable[[str], object]) -> None:
+        self.path = path / "stderr"
+        self.condition = condition
+        self.thread = threading.Thread(target=self.end)
+        self.stack = ExitStack()
+
+    @property
+    def said(self) -> str:
+        return self.path.read_text()
+
+    def __enter__(self) -> Self:
+        file = self.stack.enter_context(self.path.open("a", buffering=1, encoding="utf-8"))
+        kept = os.dup(2)
+        self.stack.callback(os.close, kept)
+        self.stack.callback(os.dup2, kept, 2)
+        os.dup2(file.fileno(), 2)
+        self.stack.enter_context(redirect_stderr(file))
         self.thread.start()
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.thread.join()
+        self.stack.close()
 
-    def end(self, condition: Callable[[], object]) -> None:
+    def end(self) -> None:
         try:
-            until(condition, "what the test waits for")
+            until(lambda: self.condition(self.said), "what the test waits for")
         finally:
             os.kill(os.getpid(), signal.SIGTERM)
 
 
 @pytest.mark.usefixtures("api")
-def test_it_follows_runs_and_ends_when_it_is_asked_to(capfd: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
-
-    def failed() -> bool:
-        said.append(capfd.readouterr().err)
-        return "trying again" in "".join(said)
-
-    with Terminal(failed):
+def test_it_follows_runs_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    with Terminal(tmp_path, lambda said: "trying again" in said) as terminal:
         code = cli.main(["watch", "--listen", "127.0.0.1:0", "--log-format", "text", "--quiet"])
-    said.append(capfd.readouterr().err)
 
-    words = [line.partition(" ")[2] for line in "".join(said).splitlines()]
+    words = [line.partition(" ")[2] for line in terminal.said.splitlines()]
     assert code == 0
     assert words[0].startswith("INFO serving /healthz, /readyz and /metrics on port ")
     assert words[1:3] == [
@@ -87,10 +100,10 @@ def test_it_follows_runs_and_ends_when_it_is_asked_to(capfd: pytest.CaptureFixtu
 
 @pytest.mark.usefixtures("api")
 def test_other_settings_are_followed_and_wrong_ones_are_told(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pic.watch.loop.SETTINGS_SECONDS", 0.05)
-    file, said = StackFile(tmp_path, "prod"), [""]
+    file = StackFile(tmp_path, "prod")
     steps: Iterator[tuple[str, Callable[[], object]]] = iter(
         [
             ("trying again", lambda: file.merge({"maxRemovals": "many"})),
@@ -100,33 +113,27 @@ def test_other_settings_are_followed_and_wrong_ones_are_told(
     )
     word, act = next(steps)
 
-    def all_happened() -> bool:
+    def all_happened(said: str) -> bool:
         nonlocal word, act
-        said[0] += capfd.readouterr().err
-        if word not in said[0]:
+        if word not in said:
             return False
         act()
         word, act = next(steps, ("", lambda: None))
         return not word
 
-    with Terminal(all_happened):
+    with Terminal(tmp_path, all_happened):
         assert cli.main(["watch", "--listen", ""]) == 0
 
 
-def test_only_who_holds_the_lease_runs(api: Api, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_who_holds_the_lease_runs(api: Api, tmp_path: Path) -> None:
     api.refuses(LEASE, 403, "you may not")
-    said = [""]
-
-    def complained() -> bool:
-        said[0] += capfd.readouterr().err
-        return "another watcher leads" in said[0]
 
     words = ["watch", "--leader-elect", "--lease-namespace", "ops", "--listen", ""]
-    with Terminal(complained):
+    with Terminal(tmp_path, lambda said: "another watcher leads" in said) as terminal:
         assert cli.main(words) == 0
 
-    assert "grant get, create and update on leases" in said[0]
-    assert "starting a run" not in said[0]
+    assert "grant get, create and update on leases" in terminal.said
+    assert "starting a run" not in terminal.said
 
 
 @pytest.mark.usefixtures("api")
