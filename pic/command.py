@@ -10,16 +10,18 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import IO
-
-from pulumi.automation import CommandResult, OnOutput, PulumiCommand
-from semver import VersionInfo
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pic.errors import EngineError
+
+if TYPE_CHECKING:
+    from semver import VersionInfo
+
+OnOutput: TypeAlias = Callable[[str], object]
 
 KEEPER = str(Path(__file__).with_name("keeper.py"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,8 +29,18 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE_SIGNALS = 2
 
 
-class Command(PulumiCommand):
-    """The CLI on PATH, without a start of it only to ask for its version.
+class Answer(NamedTuple):
+    """What a command said and ended with."""
+
+    stdout: str
+    stderr: str
+    code: int
+
+
+class Command:
+    """The CLI on PATH, called as the Automation API calls its own, which it does not import.
+
+    It is not started only to ask for its version.
 
     Attributes:
         interrupted: A signal was passed on to an engine.
@@ -47,8 +59,10 @@ class Command(PulumiCommand):
         self.code = 0
 
     @cached_property
-    def version(self) -> VersionInfo | None:  # type: ignore[override]
+    def version(self) -> "VersionInfo | None":
         """The version of the CLI."""
+        from semver import VersionInfo  # noqa: PLC0415 - few need it
+
         answer = subprocess.run(
             [self.command, "version"], capture_output=True, text=True, check=False
         )
@@ -63,7 +77,7 @@ class Command(PulumiCommand):
         additional_env: Mapping[str, str],
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
-    ) -> CommandResult:
+    ) -> Answer:
         """Run a command to its end and return what it said, whatever its exit code."""
         process = subprocess.Popen(
             [*_keeping(), self.command, "--non-interactive", *args],
@@ -80,7 +94,7 @@ class Command(PulumiCommand):
         with process, self._passing_on(process):
             out, err = _read(process, on_output, on_error)
             self.code = process.wait()
-        return CommandResult(stdout=out, stderr=err, code=self.code)
+        return Answer(out, err, self.code)
 
     @contextlib.contextmanager
     def _passing_on(self, process: "subprocess.Popen[str]") -> Iterator[None]:

@@ -1,17 +1,21 @@
-"""Runs the program inside this process over the Automation API: guarded, fast and healing."""
+"""Has the engine run the program inside this process: guarded, fast and healing.
 
+Where there is nothing to do Pulumi is not even imported.
+"""
+
+import importlib
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pulumi
-
-from pic import changes, declared, guard, history, managed, passes, program, situation
+from pic import changes, declared, guard, history, managed, passes, situation
 from pic.changes import Changes
 from pic.config import PiholeApi, Settings, TargetName
 from pic.engine import Engine
-from pic.errors import EngineError, PicError, PiholeError, RefusedError
-from pic.hooks import EVENTS_A_RUN, Hooks
+from pic.errors import PiholeError, RefusedError
+from pic.events import EVENTS_A_RUN
 from pic.model import LiveResource, Plan, Record
 from pic.objects import Raw, mapping, sequence, text
 from pic.outcome import Failure, Outcome, classed
@@ -19,6 +23,9 @@ from pic.situation import Situation
 from pic.sources import Run
 from pic.stackfile import PROJECT
 from pic.state import State
+
+if TYPE_CHECKING:
+    from pic.inline import Program
 
 Tell = Callable[[str], None]
 
@@ -67,6 +74,7 @@ def up(engine: Engine, known: Situation, tell: Tell) -> Result:
         if outputs is not None and unchanged(known, outputs):
             _annotate(known, known.plan, tell)
             return Result(known.changes, None, known.pihole)
+        _import_ahead()
         if outputs is None:
             engine.create()
         # A first run that was interrupted has left resources, and no outputs.
@@ -177,7 +185,8 @@ class _Up:
         unknown = sum(each.host not in state.resources for each in plan.resources)
         unknown += sum(passes.record_id(each) not in state.records for each in plan.records)
         # Each hook call costs time, also that for an object which is only found again.
-        return inline(replace(known, bulk=unknown > EVENTS_A_RUN)).run(self.engine.up)
+        bulk = replace(known, bulk=unknown > EVENTS_A_RUN)
+        return _declaring(bulk).run(self.engine.up)
 
 
 def _again(settings: Settings) -> str:
@@ -186,61 +195,13 @@ def _again(settings: Settings) -> str:
     return UP_AGAIN.replace("{}", f"{first}{{}}")
 
 
-@dataclass
-class Program:
-    """The program as the engine runs it inside this process.
-
-    Attributes:
-        body: Declares something, with these hooks.
-        error: Why it failed, if it did.
-    """
-
-    body: Callable[[Hooks], None]
-    error: PicError | None = None
-
-    def __call__(self) -> None:
-        """Run it.
-
-        Raises:
-            pulumi.RunError: It failed; the engine tells it without a traceback.
-        """
-        try:
-            self.body(Hooks())
-        except PicError as error:
-            self.error = error
-            raise pulumi.RunError(str(error)) from error
-
-    def run(self, operation: Callable[["Program"], Outcome]) -> Outcome:
-        """Let the engine run it, and raise what it fails with.
-
-        Raises:
-            PicError: The program or the engine has failed.
-        """
-        try:
-            return operation(self)
-        except EngineError as error:
-            if self.error:
-                raise self.error from error
-            raise
-
-
-def inline(known: Situation) -> Program:
-    """Return the program that declares a plan."""
-
-    def declare(hooks: Hooks) -> None:
-        program.bind(known, hooks)
-        program.declare(known, hooks)
-
-    return Program(declare)
-
-
 def preview(engine: Engine, known: Situation) -> Outcome:
     """Ask the engine what it would do; nothing is refused, and nothing is changed.
 
     Raises:
         PicError: The stack is not there, or the engine cannot do its work.
     """
-    return inline(known).run(engine.preview)
+    return _declaring(known).run(engine.preview)
 
 
 def beyond(known: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
@@ -289,7 +250,8 @@ def _take_up(
     # Nothing is written back to an Ingress for records that are about to go.
     asked = replace(known.asked, settings=replace(known.settings, pihole_annotate=False))
     nothing = Changes(going.stack, going.cluster_id)
-    first = inline(replace(known, asked=asked, plan=plan, changes=nothing)).run(engine.up)
+    taking = replace(known, asked=asked, plan=plan, changes=nothing)
+    first = _declaring(taking).run(engine.up)
     return first if first.failures else None
 
 
@@ -319,8 +281,22 @@ def _known_only(plan: Plan, state: State) -> Plan:
     return replace(plan, resources=tuple(e for e in plan.resources if e.key in state.keys))
 
 
-def _releasing(known: Situation) -> Program:
-    return Program(lambda hooks: program.release(known.asked, known.transport, hooks, known.pihole))
+def _declaring(known: Situation) -> "Program":
+    from pic import inline  # noqa: PLC0415 - a fifth of a second, for Pulumi
+
+    return inline.declaring(known)
+
+
+def _releasing(known: Situation) -> "Program":
+    from pic import inline  # noqa: PLC0415 - as above
+
+    return inline.releasing(known)
+
+
+def _import_ahead() -> None:
+    """Begin to import what a pass of the engine needs, while the backend is asked."""
+    for name in ("pic.inline", "pic.automation"):
+        threading.Thread(target=importlib.import_module, args=(name,)).start()
 
 
 def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:

@@ -1,16 +1,13 @@
-"""Drives the Pulumi engine through its Automation API: one stack, one program inside this process.
+"""Drives the Pulumi engine: one stack, one program inside this process.
 
-The API's own calls before and after an operation, which select the stack and read its outputs and
-history, each start a CLI; here only what is needed is asked.
+What is asked of it needs the CLI alone; only an operation imports the Automation API.
 """
 
 import contextlib
 import fcntl
 import hashlib
 import json
-import logging
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,23 +15,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import grpc
-from pulumi import automation
-from pulumi.automation import CommandResult, LocalWorkspace, OutputMap, UpdateSummary
-
 from pic import locks, logs, state
-from pic.command import Command
+from pic.command import Answer, Command
 from pic.errors import EngineError, InterruptedRunError, LockedError
 from pic.objects import MalformedError, Raw, mapping
 from pic.outcome import Outcome
 from pic.state import State
 
 NO_STACK = 6  # the CLI's exit code
-PARALLEL = "32"  # steps at once: they wait for the API server, not for a processor
-# The engine and its plugins spend a third of their time on collecting garbage otherwise.
-COLLECTING = {"GOGC": "800", "GOMEMLIMIT": "1GiB"}
-# What of this process's environment goes over pic's own choice.
-OWN = ("GOGC", "GOMEMLIMIT", "KUBECONFIG", "PULUMI_PARALLEL")
 
 Program = Callable[[], None]
 
@@ -104,23 +92,19 @@ class Engine:
         Raises:
             PicError: The program refused, the stack is locked, or the engine could not start.
         """
-        return self._run(lambda stack, **told: stack.up(**told, program=program))
+        return self._run("up", program=program)
 
     def preview(self, program: Program) -> Outcome:
         """Run the program and say what would be done, or raise as `up`."""
-        return self._run(lambda stack, **told: stack.preview(**told, program=program))
+        return self._run("preview", program=program)
 
     def refresh(self, urns: Sequence[str]) -> Outcome:
         """Read some resources anew, or raise as `up`."""
-        return self._run(
-            lambda stack, **told: stack.refresh(**told, target=list(urns), run_program=False)
-        )
+        return self._run("refresh", target=list(urns), run_program=False)
 
     def destroy(self, program: Program) -> Outcome:
         """Delete everything that the stack has, or raise as `up`; the program has the hooks."""
-        return self._run(
-            lambda stack, **told: stack.destroy(**told, program=program, run_program=True)
-        )
+        return self._run("destroy", program=program, run_program=True)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -151,7 +135,7 @@ class Engine:
         text = f"{backend}\n{self.root.resolve()}\n{self.stack}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def _ask(self, *arguments: str) -> CommandResult:
+    def _ask(self, *arguments: str) -> Answer:
         whole = [*arguments, "--stack", self.stack]
         answer = self.command.run(whole, str(self.root), {"PULUMI_SKIP_UPDATE_CHECK": "true"})
         self._heed()
@@ -163,26 +147,26 @@ class Engine:
                 "interrupted: the engine has stopped and saved what was done. Run again to finish"
             )
 
-    def _run(self, operation: Callable[..., object]) -> Outcome:
+    def _run(self, operation: str, **more: object) -> Outcome:
         try:
-            return self._attempt(operation)
+            return self._attempt(operation, **more)
         except _DeadLocksError:
             # The CLI can only take all locks of a stack away, and all of them are dead.
             _good(self._ask("cancel", "--yes"))
-            return self._attempt(operation)
+            return self._attempt(operation, **more)
 
-    def _attempt(self, operation: Callable[..., object]) -> Outcome:
-        logging.getLogger("grpc._server").addFilter(_is_news)
+    def _attempt(self, operation: str, **more: object) -> Outcome:
+        from pic import automation  # noqa: PLC0415 - a fifth of a second to import
+
         outcome, words = Outcome(), list[str]()
 
         def feed(line: str) -> None:
             outcome.feed(line)
             self.tell(outcome)
 
+        api = automation.Automation(self.root, self.stack, self.environment, self.command)
         try:
-            operation(_Stack(self.stack, self._workspace()), on_output=feed, on_error=words.append)
-        except automation.InvalidVersionError as error:
-            raise EngineError(str(error)) from error
+            api.run(operation, on_output=feed, on_error=words.append, **more)
         except RuntimeError as error:
             # A preview says so when the engine came to no end; why, is told below.
             if self.command.code == 0:
@@ -208,61 +192,12 @@ class Engine:
             logs.tell(logs.WARN, f"taking away what is left of {', '.join(map(str, others))}")
         return _DeadLocksError(_held(self.stack, held))
 
-    def _workspace(self) -> LocalWorkspace:
-        return LocalWorkspace(
-            work_dir=str(self.root),
-            pulumi_command=self.command,
-            env_vars={
-                "PULUMI_SKIP_UPDATE_CHECK": "true",
-                "PULUMI_SKIP_CHECKPOINTS": "true",
-                "PULUMI_PARALLEL": PARALLEL,
-                "PULUMI_OPTION_REFRESH": "false",
-                # A target that fails does not stop the other one.
-                "PULUMI_CONTINUE_ON_ERROR": "true",
-                # What the plugin of Pi-hole runs on.
-                "PIC_PYTHON": sys.executable,
-                "PULUMI_OPTION_JSON": "true",
-                "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
-                "PULUMI_EXPERIMENTAL": "",
-                **COLLECTING,
-                **{key: value for key, value in self.environment.items() if key in OWN},
-            },
-        )
-
 
 class _DeadLocksError(LockedError):
     """The stack is locked, by runs that are no more."""
 
 
-class _Stack(automation.Stack):
-    """A stack that is taken to be there, and of which nothing is asked after an operation."""
-
-    def __init__(self, name: str, workspace: LocalWorkspace) -> None:
-        self.name = name
-        self.workspace = workspace
-
-    def outputs(self) -> OutputMap:
-        """Return nothing; what is needed is read once, before the run."""
-        return {}
-
-    def info(self, show_secrets: bool = True) -> UpdateSummary:  # noqa: ARG002, FBT001, FBT002
-        """Return a summary of nothing; the events have told everything."""
-        return UpdateSummary("update", datetime.now(UTC), "", {}, {}, "")
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Say whether what fails in the server of the program is more than an engine that is gone.
-
-    However a program ends, the SDK logs its own last steps (as `Cancelling 3 tasks`) to the engine.
-    An engine that was interrupted, or ended by a failure, hears no more, so that call fails in the
-    SDK's error handler, and gRPC prints it. Nothing is lost: why a run ended is in the engine's
-    events and its exit code.
-    """
-    error = record.exc_info[1] if record.exc_info else None
-    return not (isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNAVAILABLE)
-
-
-def _good(answer: CommandResult) -> CommandResult:
+def _good(answer: Answer) -> Answer:
     if answer.code != 0:
         words = answer.stderr.strip() or answer.stdout.strip()
         raise EngineError(words.removeprefix("error: "))

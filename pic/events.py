@@ -11,6 +11,9 @@ from pic.telling import Warned
 
 COMPONENT = "pic"
 CONFLICT = 409
+# Events are for the daily trickle: each costs several milliseconds, and the API server keeps them
+# for an hour only. What changes in bulk is in the preview and in the plan.
+EVENTS_A_RUN = 100
 
 
 @dataclass(frozen=True, slots=True)

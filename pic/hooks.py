@@ -11,7 +11,7 @@ from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, Resource
 
 from pic import adoption, events
 from pic.cluster import PANGOLIN, StatusError, Transport
-from pic.events import Subject
+from pic.events import EVENTS_A_RUN, Subject
 from pic.inventory import Ownership, Whose
 from pic.live import FIELD_MANAGER, resource
 from pic.model import Owner
@@ -24,9 +24,6 @@ DEADLINE_SECONDS = 30.0
 WORKERS = 8
 # The operator may write in between; a controller that still runs writes again and again.
 ATTEMPTS = 3
-# Events are for the daily trickle: each costs several milliseconds, and the API server keeps them
-# for an hour only. What changes in bulk is in the preview and in the plan.
-EVENTS_A_RUN = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from pic import (
 from pic.cluster import Transport
 from pic.config import Settings, TargetName
 from pic.errors import PicError, PiholeError, RefusedError, SettingsError
-from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
+from pic.events import EVENTS_A_RUN
+from pic.hooks import Hooks, Surroundings
 from pic.model import Owner
 from pic.notices import Level, Notice
 from pic.outcome import classed

@@ -68,7 +68,7 @@ def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
         ClusterError: The cluster could not be read whole.
         EngineError: There is no engine.
     """
-    # Pulumi and the Kubernetes client take half a second to import, which other verbs do without.
+    # They take a tenth of a second to import, which other verbs do without.
     from pic import driver, situation  # noqa: PLC0415
 
     stack, run = asked(options, environment)

@@ -24,7 +24,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Delete everything."""
-    from pic import driver  # noqa: PLC0415 - half a second to import
+    from pic import driver  # noqa: PLC0415 - a tenth of a second to import
 
     with deploying.stoppable():
         asked = deploying.work(options, environment)

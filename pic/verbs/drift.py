@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Say what differs."""
-    from pic import drift, guard  # noqa: PLC0415 - half a second to import
+    from pic import drift, guard  # noqa: PLC0415 - a tenth of a second to import
 
     asked = deploying.work(options, environment)
     known = asked.known

@@ -64,14 +64,14 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _up(asked: deploying.Work, options: argparse.Namespace) -> "Result":
-    from pic import driver  # noqa: PLC0415 - half a second to import
+    from pic import driver  # noqa: PLC0415 - a tenth of a second to import
 
     deploying.begin(asked.known)
     return driver.up(asked.engine, asked.known, deploying.teller(options))
 
 
 def _wait(asked: deploying.Work, options: argparse.Namespace) -> None:
-    from pic import status, waiting  # noqa: PLC0415 - half a second to import
+    from pic import status, waiting  # noqa: PLC0415 - a tenth of a second to import
 
     known = asked.known
     found = waiting.until_ready(

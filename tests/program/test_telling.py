@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pic import cluster, program, situation, sources
-from pic.hooks import EVENTS_A_RUN, Hooks
+from pic.events import EVENTS_A_RUN
+from pic.hooks import Hooks
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.engine import Seen

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pulumi.automation import CommandResult
 from semver import VersionInfo
 
-from pic.command import Command
+from pic.command import Answer, Command
 from pic.errors import EngineError
 from tests.toolchain.waiting import is_gone
 from tests.unit.deployed import write
@@ -33,7 +32,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     return fake
 
 
-def heard(result: CommandResult) -> tuple[int, str, str]:
+def heard(result: Answer) -> tuple[int, str, str]:
     return result.code, result.stdout, result.stderr
 
 
@@ -120,7 +119,7 @@ def test_a_thread_that_may_not_handle_signals_runs_commands_as_well(
     fake: Fake, tmp_path: Path
 ) -> None:
     command = fake("echo done")
-    results: list[CommandResult] = []
+    results: list[Answer] = []
 
     thread = threading.Thread(target=lambda: results.append(command.run([], str(tmp_path), {})))
     thread.start()

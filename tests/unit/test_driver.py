@@ -12,8 +12,8 @@ from pic.cluster import IDENTITY
 from pic.config import Settings
 from pic.driver import Result
 from pic.engine import Engine
-from pic.errors import EngineError, RefusedError
-from pic.hooks import EVENTS_A_RUN, Hooks
+from pic.errors import RefusedError
+from pic.events import EVENTS_A_RUN
 from pic.model import LiveResource
 from pic.outcome import Failure, Outcome
 from pic.situation import Situation
@@ -267,23 +267,6 @@ def test_what_cannot_be_taken_up_ends_the_run(tmp_path: Path) -> None:
 
     assert driver.up(engine, known, silent) == Result(known.changes, WRONG)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), "done"]
-
-
-def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
-    tmp_path: Path,
-) -> None:
-    def refuse(_: Hooks) -> None:
-        raise RefusedError("no")
-
-    engine = Fake(tmp_path, {})
-
-    assert str(refusal(lambda: driver.Program(refuse).run(engine.up))) == "no"
-
-    def broken(_: Hooks) -> None:
-        raise KeyError
-
-    with pytest.raises(EngineError, match=r"^the program failed$"):
-        driver.Program(broken).run(engine.up)
 
 
 def test_a_preview_refuses_nothing_and_warns(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import grpc
 import pytest
-from pulumi.automation import CommandResult, OnOutput
 from pulumi.runtime.proto import events_pb2, events_pb2_grpc
 from semver import VersionInfo
 
-from pic.command import Command
+from pic.command import Answer, Command, OnOutput
 from pic.engine import Engine
 from pic.errors import EngineError, PicError
 from pic.outcome import Failure, Outcome
@@ -56,7 +55,7 @@ class Cli(Command):
         additional_env: Mapping[str, str],
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
-    ) -> CommandResult:
+    ) -> Answer:
         answer = self.answers.pop(0)
         self.asked.append(re.sub(r"127\.0\.0\.1:\d+", "HERE", " ".join(args)))
         self.environment, self.folder = additional_env, cwd
@@ -64,13 +63,13 @@ class Cli(Command):
         for told, words in ((on_output, answer.out), (on_error, answer.err)):
             for each in words.splitlines() if told else ():
                 told(each)  # type: ignore[misc]
-        return CommandResult(answer.out, answer.err, answer.code)
+        return Answer(answer.out, answer.err, answer.code)
 
 
 class Previewing(Cli):
     """Sends the summary of a preview where the Automation API waits for it."""
 
-    def run(self, args: list[str], *others: object, **more: object) -> CommandResult:
+    def run(self, args: list[str], *others: object, **more: object) -> Answer:
         [address] = [found[1] for each in args if (found := EVENT_LOG.match(each))]
         summary = json.loads(
             line("summaryEvent", resourceChanges={"create": 1}, maybeCorrupt=False)

@@ -10,7 +10,8 @@ from pulumi import ResourceHook, ResourceHookArgs
 
 from pic.cluster import PANGOLIN, StatusError
 from pic.errors import ClusterError
-from pic.hooks import EVENTS_A_RUN, Hooks, Surroundings
+from pic.events import EVENTS_A_RUN
+from pic.hooks import Hooks, Surroundings
 from pic.inventory import Ownership
 from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
 from tests.program import engine

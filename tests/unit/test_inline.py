@@ -1,0 +1,28 @@
+"""The program inside this process, where it fails."""
+
+from pathlib import Path
+
+import pytest
+
+from pic.errors import EngineError, RefusedError
+from pic.hooks import Hooks
+from pic.inline import Program
+from tests.unit.fakes import Fake
+
+
+def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
+    tmp_path: Path,
+) -> None:
+    def refuse(_: Hooks) -> None:
+        raise RefusedError("no")
+
+    engine = Fake(tmp_path, {})
+
+    with pytest.raises(RefusedError, match=r"^no$"):
+        Program(refuse).run(engine.up)
+
+    def broken(_: Hooks) -> None:
+        raise KeyError
+
+    with pytest.raises(EngineError, match=r"^the program failed$"):
+        Program(broken).run(engine.up)
