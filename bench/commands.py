@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.errors import BenchError
 from bench.running import Command, run
-from dev.workspace import Workspace
+from dev.workspace import ROOT, Workspace
 
 STACK = "dev"
 DIFFERS = 1  # the exit code of kubectl diff where something does
@@ -58,6 +58,12 @@ def naive_up(project: Workspace) -> Command:
     """Return the naive program's `pulumi up`, with default settings."""
     flags = ("--yes", "--skip-preview", "--stack", STACK)
     return Command((*BY_ITSELF, *project.pulumi_command("up", *flags)))
+
+
+def engine_alone(project: Workspace, objects: Path) -> Command:
+    """Return what makes the same objects by the engine, with the least that it needs."""
+    here = {"PYTHONPATH": str(ROOT)}
+    return Command((str(project.python), "-m", "bench.floor", str(objects)), here)
 
 
 def make_stack(project: Workspace) -> None:

@@ -28,6 +28,7 @@ class Row(StrEnum):
     NAIVE_NOOP = "naive_noop"
     NAIVE_ONE_CHANGE = "naive_one_change"
     ENGINE_FIRST = "engine_first"
+    ENGINE_COLD = "engine_cold"
 
 
 OURS = (
@@ -129,6 +130,9 @@ def _cold(main: Samples) -> Json:
         **_beside(main, Row.COLD, Row.KUBECTL_APPLY),
         **_naive(main, Row.NAIVE, Row.KUBECTL_APPLY),
         **_and(main, "events", Row.COLD_EVENTS, Row.KUBECTL_APPLY),
+        "engine_alone": _seconds(main, Row.ENGINE_COLD),
+        "ratio_engine_alone": ratio(main.of(Row.ENGINE_COLD), main.of(Row.KUBECTL_APPLY)),
+        "ratio_to_engine_alone": ratio(main.of(Row.COLD), main.of(Row.ENGINE_COLD)),
     }
 
 

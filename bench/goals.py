@@ -39,6 +39,7 @@ class Goal:
 _APPLY, _DIFF = "x kubectl apply --server-side", "x kubectl diff --server-side"
 GOALS = (
     Goal("pic up from nothing, Events off", "cold.ratio", 1.1, _APPLY),
+    Goal("the same", "cold.ratio_to_engine_alone", 1.2, "x the engine alone, from nothing"),
     Goal("pic up from nothing, Events on", "cold.ratio_events", 1.5, _APPLY),
     Goal("pic up, nothing to do", "noop.ratio", 0.3, _DIFF),
     Goal("pic up, nothing to do", "noop.engine_processes", 0, "processes of the engine"),

@@ -32,6 +32,7 @@ class Rounds:
         self.stage.save_objects()
         self.stage.wipe()
         self.kubectl()
+        self.engine()
         if naive:
             self.naive(number)
         self.ours(number, yardstick=True)
@@ -56,6 +57,14 @@ class Rounds:
         self.stage.expect(self.stage.hosts)
         self._time(Row.KUBECTL_DELETE, commands.kubectl_delete(project, objects))
         self.stage.expect(0)
+
+    def engine(self) -> None:
+        """Measure the least that the engine needs for the same objects."""
+        project = self.stage.project
+        commands.make_stack(project)
+        self._time(Row.ENGINE_COLD, commands.engine_alone(project, self.stage.objects))
+        self.stage.expect(self.stage.hosts)
+        self.stage.wipe()
 
     def naive(self, number: int) -> None:
         """Measure the naive program."""

@@ -42,6 +42,7 @@ def _lines() -> Iterator[Line]:
     for what, keys in (
         ("pic up from nothing, Events off", own),
         ("pic up from nothing, Events on", events),
+        ("the engine alone, from nothing", ("engine_alone", "ratio_engine_alone")),
         ("naive from nothing", naive),
     ):
         yield Line(what, apply, "cold", keys[0], "kubectl_apply", keys[1])

@@ -1,6 +1,7 @@
 """`pic watch`: stay, follow the cluster, and deploy whatever its Ingresses come to ask for."""
 
 import argparse
+import gc
 import os
 import secrets
 import socket
@@ -106,6 +107,8 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     from pic.watch.bell import heeding_signals  # noqa: PLC0415
     from pic.watch.loop import End  # noqa: PLC0415
 
+    # Other verbs are over before any garbage would matter.
+    gc.enable()
     with heeding_signals() as bell:
         while _watch(options, environment, bell) is End.SETTINGS:
             logs.tell(logs.INFO, "the settings have changed: beginning anew")

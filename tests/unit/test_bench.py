@@ -66,6 +66,9 @@ def test_the_results_have_every_figure_beside_its_yardstick() -> None:
             "ratio_naive": 1.33,
             "seconds_events": 2.0,
             "ratio_events": 0.22,
+            "engine_alone": 16.0,
+            "ratio_engine_alone": 1.78,
+            "ratio_to_engine_alone": 0.06,
         },
         "noop": {
             "seconds": 3.0,
@@ -158,6 +161,7 @@ def test_a_ratio_has_two_digits(
 def test_the_goals_are_met_up_to_their_limit() -> None:
     assert [(goal.path, goal.verdict(whole())) for goal in goals.GOALS] == [
         ("cold.ratio", "met"),
+        ("cold.ratio_to_engine_alone", "met"),
         ("cold.ratio_events", "met"),
         ("noop.ratio", "met"),
         ("noop.engine_processes", "met"),
@@ -180,6 +184,7 @@ def test_the_tables_show_all_of_it() -> None:
     assert lines["figures"][2:] == [
         "pic up from nothing, Events off          1.00   kubectl apply             9.00   0.11",
         "pic up from nothing, Events on           2.00   kubectl apply             9.00   0.22",
+        "the engine alone, from nothing           16.00  kubectl apply             9.00   1.78",
         "naive from nothing                       12.00  kubectl apply             9.00   1.33",
         "pic up, nothing to do                    3.00   kubectl diff              10.00  0.30",
         "naive, nothing to do                     13.00  kubectl diff              10.00  1.30",

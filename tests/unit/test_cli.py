@@ -1,5 +1,6 @@
 """The command line: what it prints where, and its exit codes."""
 
+import gc
 import io
 import json
 import os
@@ -331,11 +332,21 @@ def test_output_may_be_any_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "app.example.com" in shown.getvalue()
 
 
+@pytest.fixture
+def collecting() -> Iterator[None]:
+    """Let the garbage of these tests be collected whatever a run does to its process."""
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+@pytest.mark.usefixtures("collecting")
 def test_the_module_runs_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("sys.argv", ["pic", "plan"])
 
     with pytest.raises(SystemExit) as caught:
         runpy.run_module("pic", run_name="__main__")
 
+    assert not gc.isenabled()
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("pic: there is no stack file yet")

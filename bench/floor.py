@@ -1,0 +1,50 @@
+"""The least that the engine needs for the same objects: `python -m bench.floor OBJECTS`.
+
+No cluster is read, nothing is planned, guarded or hooked. The working directory is a project whose
+stack `dev` is there, and empty.
+"""
+
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+
+import pulumi
+
+from bench import commands
+from bench.stage import Object
+from pic.config import Settings
+from pic.engine import Engine
+from pic.hooks import Bindings
+from pic.targets import pangolin, registration
+from pic.targets.registration import Declaration
+
+
+def declare(objects: list[Object]) -> None:
+    """Declare objects as they are."""
+    nothing = pulumi.ResourceHookBinding()
+    cluster = pangolin.provider("bench", Settings())
+    kind = pangolin.batch((), cluster, Bindings(nothing, nothing), Settings()).kind
+    declared = [Declaration(each["spec"]["name"], each) for each in objects]
+
+    async def register() -> None:
+        await registration.register(kind, declared)
+
+    pulumi.run(register)
+
+
+def main(file: str) -> int:
+    """Make the objects of a file, and return the exit code."""
+    objects: list[Object] = json.loads(Path(file).read_text())["items"]
+    engine = Engine(Path.cwd(), commands.STACK, os.environ)
+    outcome = engine.up(lambda: declare(objects))
+    print(f"{outcome.changed.get('create', 0)} created, {len(outcome.failures)} failed")
+    return 1 if outcome.failures else 0
+
+
+if __name__ == "__main__":
+    gc.disable()
+    code = main(sys.argv[1])
+    gc.freeze()
+    sys.exit(code)
