@@ -205,7 +205,7 @@ def test_the_tables_show_all_of_it() -> None:
         "noop         400                   100",
         "engine_noop  400                   100",
     ]
-    assert tables.goals(found).splitlines()[9] == (
+    assert tables.goals(found).splitlines()[10] == (
         "pic up, state lost                     3 x pic up from nothing"
         "               7.00     NOT MET"
     )
