@@ -127,7 +127,7 @@ class _Up:
             self.tell(f"asking the engine first, since {', '.join(differing)}")
             self.foresee(", ".join(differing))
         lost = passes.strays(self.known.changes, state)
-        records = _stray_records(self.known, self.known.changes, state)
+        records = situation.stray_records(self.known, self.known.changes, state)
         if lost or records:
             count = len(lost) + len(records)
             self.tell(f"taking up {count} objects that an interrupted run has left")
@@ -238,7 +238,7 @@ def _take_up(
     engine: Engine, known: Situation, going: Changes, state: State, tell: Tell
 ) -> Outcome | None:
     """Make known to the engine what it has forgotten; return what failed."""
-    lost, records = passes.strays(going, state), _stray_records(known, going, state)
+    lost, records = passes.strays(going, state), situation.stray_records(known, going, state)
     if not lost and not records:
         return None
     tell(f"taking up {len(lost) + len(records)} objects that the engine does not know")
@@ -253,16 +253,6 @@ def _take_up(
     taking = replace(known, asked=asked, plan=plan, changes=nothing)
     first = _declaring(taking).run(engine.up)
     return first if first.failures else None
-
-
-def _stray_records(known: Situation, going: Changes, state: State) -> tuple[Record, ...]:
-    """Return the records that the engine has to be told of, so that it can delete them.
-
-    Without markers only the engine's memory tells for sure which are ours, so there are none.
-    """
-    if known.settings.pihole_api is PiholeApi.DNS_LOCAL:
-        return ()
-    return passes.stray_records(going, state)
 
 
 def _annotate(known: Situation, plan: Plan, tell: Tell) -> None:

@@ -63,6 +63,7 @@ class Reason(StrEnum):
     TUNNEL_NOT_READY = "TunnelNotReady"
     UNKNOWN_ANNOTATION = "UnknownAnnotation"
     UNSUPPORTED_PROTOCOL = "UnsupportedProtocol"
+    UNTRACKED_ORPHAN = "UntrackedOrphan"
 
 
 NORMAL = frozenset(
@@ -356,5 +357,11 @@ ADVICE: Mapping[Reason, Advice] = {
         "The Service speaks a protocol that Pangolin cannot forward, such as h2c.",
         "Offer HTTP or HTTPS on a port, or set the annotation backend-scheme.",
         Fate.HELD,
+    ),
+    Reason.UNTRACKED_ORPHAN: Advice(
+        "A run was killed before it saved its state, and what it had made is no longer asked for. "
+        "The engine does not know of it.",
+        "Run pic up, which deletes it; pulumi up leaves it.",
+        Fate.NONE,
     ),
 }

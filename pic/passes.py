@@ -1,13 +1,14 @@
 """Which passes of the engine a run needs besides the one that does it. No I/O."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pic import wire
 from pic.changes import Changes, differences
 from pic.live import resource as read_resource
 from pic.merge import kept_spec
-from pic.model import LiveRecord, LiveResource, Plan, Record, Resource, Snapshot
+from pic.model import KIND, LiveRecord, LiveResource, Plan, Record, Resource, Snapshot
+from pic.notices import Notice, Reason, Ref
 from pic.objects import Raw
 from pic.state import State
 
@@ -83,6 +84,22 @@ def stray_records(changes: Changes, state: State) -> tuple[Record, ...]:
         if record_id(each) not in state.records
     }
     return tuple(each for _, each in sorted(lost.items()))
+
+
+def orphans(strays: Iterable[LiveResource], records: Iterable[Record]) -> Iterator[Notice]:
+    """Yield what to tell of strays where nobody takes them up (DESIGN 9.3)."""
+    for live in strays:
+        yield _orphan(Ref(KIND, live.namespace, live.name), live.host)
+    for record in records:
+        yield _orphan(Ref("DNS record", "", record_id(record)), record.host)
+
+
+def _orphan(about: Ref, host: str) -> Notice:
+    message = (
+        "an interrupted run has left it and nothing asks for it; the engine does not know it, so it"
+        " stays: pic up deletes it"
+    )
+    return Notice(Reason.UNTRACKED_ORPHAN, about, message, host or None)
 
 
 def adopting(plan: Plan, found: Sequence[LiveResource], state: State) -> Plan:

@@ -4,7 +4,9 @@ import asyncio
 import gc
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pulumi
 from pulumi.runtime.config import CONFIG
@@ -24,7 +26,8 @@ from pic import (
 )
 from pic.cluster import Transport
 from pic.config import Settings, TargetName
-from pic.errors import PicError, PiholeError, RefusedError, SettingsError
+from pic.engine import Engine
+from pic.errors import EngineError, PicError, PiholeError, RefusedError, SettingsError
 from pic.events import EVENTS_A_RUN
 from pic.hooks import Hooks, Surroundings
 from pic.model import Owner
@@ -62,6 +65,7 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
             release(asked, transport, hooks, _pihole(asked, transport, environment))
         else:
             known = situation.look(asked, transport, environment)
+            known = replace(known, asked=replace(asked, remarks=(*asked.remarks, *_orphans(known))))
             bind(known, hooks)
             declare(known, hooks)
     except PicError as error:
@@ -209,6 +213,20 @@ def _tell(notices: Sequence[Notice]) -> None:
         log(report.remark(each))
     if len(ordered) > SHOWN_NOTICES:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
+
+
+def _orphans(known: Situation) -> Sequence[Notice]:
+    """Return what to tell of what the engine will leave, since it does not know of it."""
+    going = known.changes
+    if not (going.removed or going.moved or going.records.removed):
+        return ()
+    try:
+        state = Engine(Path.cwd(), pulumi.get_stack(), {}).state()
+    except EngineError as error:
+        pulumi.log.info(f"what interrupted runs may have left is not looked for: {error}")
+        return ()
+    records = situation.stray_records(known, going, state)
+    return tuple(passes.orphans(passes.strays(going, state), records))
 
 
 def _ask(found: changes.Changes, settings: Settings) -> None:

@@ -3,14 +3,15 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from pic import assemble, changes, cluster, plan, sources, telling
+from pic import assemble, changes, cluster, passes, plan, sources, telling
 from pic.assemble import Seen
 from pic.changes import Changes
 from pic.cluster import Transport
-from pic.config import Settings
+from pic.config import PiholeApi, Settings
 from pic.errors import PiholeError
-from pic.model import Plan, Snapshot
+from pic.model import Plan, Record, Snapshot
 from pic.sources import Run
+from pic.state import State
 from pic.telling import Warned
 
 
@@ -99,3 +100,13 @@ def _situation(asked: Run, transport: Transport, snapshot: Snapshot) -> Situatio
         owner_references=asked.settings.owner_references,
     )
     return Situation(asked, transport, snapshot, planned, found)
+
+
+def stray_records(known: Situation, going: Changes, state: State) -> tuple[Record, ...]:
+    """Return the records to go that the engine does not know of.
+
+    Without markers only the engine's memory tells for sure which are ours, so there are none.
+    """
+    if known.settings.pihole_api is PiholeApi.DNS_LOCAL:
+        return ()
+    return passes.stray_records(going, state)

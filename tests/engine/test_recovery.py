@@ -30,6 +30,27 @@ def test_a_lost_state_is_found_again_without_touching_anything_live(stage: Stage
     assert stage.up() == done()
 
 
+def test_a_plain_up_tells_what_it_leaves_and_pic_up_deletes_it(stage: Stage) -> None:
+    stage.ingress("web", "www")
+    stage.ingress("old", "old")
+    stage.up()
+    stage.lose_state()
+    stage.ingress("old", "old", class_name="nginx")
+    [name] = [it["metadata"]["name"] for it in stage.objects() if stage.host("old") in str(it)]
+    told = (
+        f"UntrackedOrphan: PangolinResource {stage.name}/{name}: an interrupted run has left it and"
+        " nothing asks for it; the engine does not know it, so it stays: pic up deletes it"
+    )
+
+    previewed, done_plainly = stage.preview(), stage.up()
+
+    assert (previewed.warnings, done_plainly.warnings) == ((told,), (told,))
+    assert set(stage.identities()) == {stage.host("www"), stage.host("old")}
+    assert stage.pic("up").code == 0
+    assert set(stage.identities()) == {stage.host("www")}
+    assert stage.up().warnings == ()
+
+
 def test_a_run_that_was_killed_heals_in_the_next_one(stage: Stage) -> None:
     words = [f"h{at}" for at in range(60)]
     for at in range(0, 60, 6):

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from pic import program
+from pic.errors import EngineError
+from pic.state import Remembered, State
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, serving
 from tests.program.engine import Seen
@@ -15,6 +17,27 @@ from tests.program.engine import Seen
 def api() -> Iterator[Api]:
     with serving() as made:
         yield made
+
+
+class Memory:
+    """What the engine knows of the stack."""
+
+    def __init__(self) -> None:
+        self.keys: list[tuple[str, str]] = []
+        self.error = ""
+
+    def state(self) -> State:
+        if self.error:
+            raise EngineError(self.error)
+        return State({name: Remembered("", (place, name), {}) for place, name in self.keys})
+
+
+@pytest.fixture(autouse=True)
+def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """Let nobody ask an engine."""
+    made = Memory()
+    monkeypatch.setattr(program, "Engine", lambda *_: made)
+    return made
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pic import program
 from pic.cluster import CRD, IDENTITY, NETWORKING
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
+from tests.program.conftest import Memory
 from tests.program.engine import HOOKS, Seen
 
 Run = Callable[..., Seen]
@@ -33,9 +34,12 @@ def test_a_real_run_that_is_refused_registers_nothing(api: Api, run: Run) -> Non
     assert (seen.resources, seen.outputs, seen.hooks) == ([], {}, HOOKS)
 
 
-def test_a_preview_that_would_be_refused_declares_everything_and_warns(api: Api, run: Run) -> None:
+def test_a_preview_that_would_be_refused_declares_everything_and_warns(
+    api: Api, run: Run, memory: Memory
+) -> None:
     hosts = [f"h{at}.example.com" for at in range(6)]
     furnish(api, [ingress("web", A)], *(live(host) for host in hosts))
+    memory.keys = [("prod", f"pic-{host}") for host in hosts]
 
     seen = run(preview=True)
 

@@ -1,0 +1,51 @@
+"""What an interrupted run has left, as a plain `pulumi up` and its preview tell it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.program.api import Api, furnish, ingress, live
+from tests.program.conftest import Memory
+from tests.program.engine import Seen
+
+Run = Callable[..., Seen]
+A, B, C = "a.example.com", "b.example.com", "c.example.com"
+LEFT = (
+    "an interrupted run has left it and nothing asks for it; the engine does not know it, so it"
+    " stays: pic up deletes it"
+)
+
+
+@pytest.mark.parametrize("preview", [False, True])
+def test_what_the_engine_does_not_know_and_so_leaves_is_told(
+    api: Api, run: Run, memory: Memory, *, preview: bool
+) -> None:
+    furnish(api, [ingress("web", A)], live(A), live(B), live(C))
+    memory.keys = [("prod", f"pic-{host}") for host in (A, B)]
+
+    seen = run(preview=preview)
+
+    assert seen.error is None
+    assert seen.log == [("WARNING", f"UntrackedOrphan: PangolinResource prod/pic-{C}: {LEFT}")]
+
+
+def test_that_the_engine_cannot_be_asked_stops_nothing(api: Api, run: Run, memory: Memory) -> None:
+    furnish(api, [ingress("web", A)], live(A), live(B))
+    memory.error = "no way to the backend"
+
+    seen = run()
+
+    assert (seen.error, seen.names) == (None, ["cluster", A])
+    assert seen.log == [
+        (
+            "INFO",
+            "what interrupted runs may have left is not looked for: no way to the backend",
+        )
+    ]
+
+
+def test_the_engine_is_only_asked_where_something_goes(api: Api, run: Run, memory: Memory) -> None:
+    furnish(api, [ingress("web", A)], live(A))
+    memory.error = "not to be asked"
+
+    assert run().log == []
