@@ -5,11 +5,13 @@ Pi-hole dies of requests that come while it writes, and on a connection that is 
 somebody else. No error has a header or a body of a request in it.
 """
 
+import contextlib
 import http.client
 import json
+import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -40,10 +42,11 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, in seconds: for a connection, and for each part of an answer."""
+    """How long to wait, in seconds: for a connection, each part of an answer, and all of it."""
 
     connect: float = 5.0
     read: float = 30.0
+    whole: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +139,14 @@ class Client:
         try:
             connection.connect()
             connection.sock.settimeout(self._patience.read)
-            connection.request(
-                method,
-                f"{self._parts.path}{path}",
-                None if body is None else encoded(body),
-                {**_SAME_FOR_ALL, **headers},
-            )
-            return self._received(connection.getresponse())
+            with _cut_off_after(self._patience.whole, connection.sock):
+                connection.request(
+                    method,
+                    f"{self._parts.path}{path}",
+                    None if body is None else encoded(body),
+                    {**_SAME_FOR_ALL, **headers},
+                )
+                return self._received(connection.getresponse())
         finally:
             connection.close()
 
@@ -173,7 +177,7 @@ class Client:
                 problem = f"it does not speak TLS as expected ({error.reason or error})"
                 advice = "check whether pic:piholeUrl has to begin with http:// instead"
             case TimeoutError():
-                problem = f"nothing within {self._patience.read:g} s"
+                problem = str(error) if isinstance(error, _LateError) else self._silence
                 advice = "Pi-hole may be busy or stuck: look at its web interface"
             case OSError():
                 problem = error.strerror or str(error) or type(error).__name__
@@ -183,6 +187,10 @@ class Client:
                 advice = "check that pic:piholeUrl is that of a Pi-hole"
         return PiholeError(f"no answer from {self.url}: {problem}; {advice}")
 
+    @property
+    def _silence(self) -> str:
+        return f"nothing within {self._patience.read:g} s"
+
     def _distrusted(self, error: ssl.SSLCertVerificationError) -> PiholeError:
         name = self._trust.server_name or self._parts.hostname
         return PiholeError(
@@ -190,6 +198,42 @@ class Client:
             f" {remedy(error.verify_code, name)}",
             kind="auth",
         )
+
+
+class _LateError(TimeoutError):
+    """An answer that comes and comes, and does not end."""
+
+
+@contextlib.contextmanager
+def _cut_off_after(seconds: float, connected: socket.socket) -> Iterator[None]:
+    """Bound what a timeout for each part leaves open: an answer that drips.
+
+    Raises:
+        TimeoutError: The connection was cut off.
+    """
+    late = threading.Event()
+
+    def cut_off() -> None:
+        late.set()
+        with contextlib.suppress(OSError):
+            # Not that of a TLS socket, which another thread may be reading from.
+            socket.socket.shutdown(connected, socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, cut_off)
+    timer.daemon = True
+    timer.start()
+    why = f"no whole answer within {seconds:g} s"
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        if late.is_set():
+            raise _LateError(why) from error
+        raise
+    finally:
+        timer.cancel()
+    # Where only its end tells how long an answer is, a cut looks like one.
+    if late.is_set():
+        raise _LateError(why)
 
 
 class _Secured(http.client.HTTPConnection):

@@ -121,7 +121,7 @@ def _patience() -> "Pace":
     from pic.pihole.door import Pace  # noqa: PLC0415
     from pic.pihole.http import Patience  # noqa: PLC0415
 
-    return Pace(Waiting(LOCK_SECONDS), Patience(CONNECT_SECONDS, ANSWER_SECONDS))
+    return Pace(Waiting(LOCK_SECONDS), Patience(CONNECT_SECONDS, ANSWER_SECONDS, ANSWER_SECONDS))
 
 
 def _view(known: Situation) -> View:

@@ -240,5 +240,11 @@ def test_where_records_bear_no_marker_only_what_is_remembered_goes(
 
         assert (last(first), last(second)) == ("Done: 2 created.", "Done: 1 deleted, 1 updated.")
         assert sorted(pihole.lines) == sorted((*mine, *registry.lines("www", ip=OTHER_IP)))
-        assert last(destroy(registry)) == "Done: 1 deleted."
+        # The Ingresses remember which hosts are ours, and not their addresses.
+        registry.stage.lose_state()
+        registry.register("web", "www", "blog")
+        assert registry.stage.pic("up").code == 0
+        assert sorted(pihole.lines) == sorted((*mine, *registry.lines("www", "blog")))
+        assert registry.remembered == [f"{registry.stage.host(it)}/A" for it in ("blog", "www")]
+        assert last(destroy(registry)) == "Done: 2 deleted."
         assert tuple(pihole.lines) == mine

@@ -1,5 +1,6 @@
 import contextlib
 import socket
+import ssl
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dev.pihole import PiHole
+from dev.pihole import PiHole, tls
 from pic.errors import PiholeError
 from pic.pihole.http import LARGEST, Answer, Client, Patience, Trust, normalised, remedy
 from tests.unit.pihole_fakes import answer, scripted, told
@@ -155,6 +156,53 @@ def test_who_does_not_answer_is_given_up() -> None:
         "temporary",
         "no answer from http://pi.hole.invalid",
     )
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 1000\r\n", b""], ids=["length", "to the end"])
+def test_an_answer_that_drips_is_cut_off(length: bytes) -> None:
+    with dripping(b"HTTP/1.1 200 X\r\n" + length + b"\r\n") as url:
+        found = refused(lambda: Client(url, patience=Patience(whole=0.2)).send("GET", "/"))
+
+    assert found == (
+        "temporary",
+        None,
+        f"no answer from {url}: no whole answer within 0.2 s; Pi-hole may be busy or stuck: look at"
+        " its web interface",
+    )
+
+
+def test_an_answer_that_drips_through_tls_is_cut_off(secured: PiHole) -> None:
+    assert secured.ca is not None
+    with dripping(b"HTTP/1.1 200 X\r\n\r\n", tls.context(secured.ca.parent)) as url:
+        address = url.replace("http", "https")
+        dripped = Client(address, Trust(insecure=True), Patience(whole=0.2))
+        found = refused(lambda: dripped.send("GET", "/"))
+
+    assert "no whole answer within 0.2 s" in found[2]
+
+
+@contextlib.contextmanager
+def dripping(head: bytes, secured: ssl.SSLContext | None = None) -> Iterator[str]:
+    """Serve one client: a head, and then a byte now and then until it has enough."""
+    enough = threading.Event()
+
+    def drip(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        if secured:
+            connection = secured.wrap_socket(connection, server_side=True)
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(head)
+            while not enough.wait(0.01):
+                connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip, args=[server])
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            enough.set()
+            thread.join()
 
 
 def test_a_redirect_is_told_and_not_followed() -> None:
