@@ -41,6 +41,7 @@ def batch(
 
 def _declaration(record: Record, there: dict[str, set[str]]) -> Declaration:
     name = passes.record_id(record)
-    # An import must find what is declared; else it is created, which repairs what is there.
-    found = there.get(name) == {record.ip}
+    # What is imported with another address is updated then. Which of several would be imported
+    # nobody can say: a creation sorts them out.
+    found = len(there.get(name, ())) == 1
     return Declaration(name, {"host": record.host, "ip": record.ip}, name if found else "")

@@ -6,6 +6,7 @@ import re
 import signal
 import threading
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,20 @@ def test_a_plain_pulumi_up_registers_and_finds_again(registry: Registry) -> None
     up = stage.up()
     assert (up.code, list(up.steps)[2:], registry.ours) == (0, expected, registry.lines("www"))
     assert (stage.up().steps, registry.pihole.writes) == ((), 1)
+
+    stage.lose_state()
+    registry.register("web", "www", ip=OTHER_IP)
+    again = [
+        (op, name)
+        for name, op in product((stage.host("www"), f"{stage.host('www')}/A"), ("import", "update"))
+    ]
+
+    preview = stage.preview()
+    assert (preview.code, list(preview.steps)[2:], preview.warnings) == (0, again, ())
+    up = stage.up()
+    assert (up.code, list(up.steps)[2:], up.warnings) == (0, again, ())
+    assert registry.ours == registry.lines("www", ip=OTHER_IP)
+    assert stage.up().steps == ()
 
 
 def test_a_run_that_is_interrupted_or_killed_leaves_no_session_and_is_finished_by_the_next(

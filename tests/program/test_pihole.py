@@ -104,8 +104,9 @@ def test_a_record_is_a_resource_of_a_provider_without_a_secret(
 def test_both_targets_are_declared_and_what_is_there_is_imported(
     api: Api, up: Run, pihole: PiHole
 ) -> None:
-    registered(api, A, B)
-    ours(pihole, f"{IP} {A}", f"{OTHER_IP} {B}")
+    twice = "c.example.com"
+    registered(api, A, B, twice)
+    ours(pihole, f"{IP} {A}", f"{OTHER_IP} {B}", f"{IP} {twice}", f"{OTHER_IP} {twice}")
 
     seen = up({"pic:events": "false"})
 
@@ -115,11 +116,13 @@ def test_both_targets_are_declared_and_what_is_there_is_imported(
         "pihole": None,
         A: None,
         B: None,
+        twice: None,
         f"{A}/A": f"{A}/A",
-        f"{B}/A": None,
+        f"{B}/A": f"{B}/A",
+        f"{twice}/A": None,
     }
     bound = [each["hooks"] for each in seen.resources if each["type"] == TYPE]
-    assert bound == [{"beforeDelete": ["pic:pihole-before-delete"]}] * 2
+    assert bound == [{"beforeDelete": ["pic:pihole-before-delete"]}] * 3
 
 
 def test_what_is_registered_is_written_back_once_that_went_well(api: Api, up: Run) -> None:
