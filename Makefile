@@ -7,6 +7,8 @@ ARGS ?=
 MOTO := .toolchain/moto
 # Most tests of the engine wait for processes; more than three workers keep two processors no busier.
 WORKERS ?= 3
+# Some machines forbid compiled modules, without which each start of pic takes a tenth of a second more.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup lock toolchain servers cluster pihole kubectl fmt lint test test-fast cases kills chaos fuzz bench bench-plan bench-pihole docs demo demo-pihole ci clean
 
@@ -67,7 +69,7 @@ test: toolchain servers ## Every test: unit, scenarios, program, cluster, engine
 	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
 test-fast: setup ## Unit, scenario and program tests only: no cluster, no engine
-	@$(PY) -m pytest -q tests/unit tests/scenarios tests/program
+	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/unit tests/scenarios tests/program
 
 cases: setup ## Runs the cases of ../shared/cases, where that folder is
 	@if test -d ../shared/cases; then $(PY) ../shared/cases/run_cases.py ../shared/cases --project . --python $(PY); \

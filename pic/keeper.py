@@ -78,6 +78,8 @@ def end_children(program: int) -> None:
                 os.kill(pid, signal.SIGKILL if pid == program else signal.SIGTERM)
                 asked.add(pid)
             os.waitpid(-1, 0)
+    # Once the interpreter ends, nobody handles the next one.
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def kill_children(*_: object) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from pic import assemble, changes, cluster, passes, plan, sources, telling
+from pic import assemble, cluster, passes, plan, sources, telling
 from pic.assemble import Seen
 from pic.changes import Changes
 from pic.cluster import Transport
@@ -92,14 +92,7 @@ def owning(known: Situation, hosts: Collection[str]) -> Situation:
 
 def _situation(asked: Run, transport: Transport, snapshot: Snapshot) -> Situation:
     planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
-    found = changes.between(
-        snapshot,
-        planned,
-        asked.label,
-        asked.ownership,
-        owner_references=asked.settings.owner_references,
-    )
-    return Situation(asked, transport, snapshot, planned, found)
+    return Situation(asked, transport, snapshot, planned, asked.changes(snapshot, planned))
 
 
 def stray_records(known: Situation, going: Changes, state: State) -> tuple[Record, ...]:

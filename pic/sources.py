@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pic import assemble, live, manifests, records
+from pic import assemble, changes, live, manifests, records
 from pic.assemble import Seen
+from pic.changes import Changes
 from pic.config import PiholeApi, ResourceSchema, Settings, TargetName, parse
 from pic.errors import PiholeError, SettingsError
 from pic.inventory import Ownership
-from pic.model import Schema, Snapshot, Unanswered
+from pic.model import Plan, Schema, Snapshot, Unanswered
 from pic.names import label_value
 from pic.notices import Notice
 from pic.permissions import tunnel_places
@@ -41,6 +42,16 @@ class Run:
     label: str
     ownership: Ownership
     remarks: tuple[Notice, ...]
+
+    def changes(self, snapshot: Snapshot, planned: Plan) -> Changes:
+        """Return the difference between what is live and ours, and a plan."""
+        return changes.between(
+            snapshot,
+            planned,
+            self.label,
+            self.ownership,
+            owner_references=self.settings.owner_references,
+        )
 
 
 @dataclass(frozen=True, slots=True)

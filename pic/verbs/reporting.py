@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pic import (
     assemble,
-    changes,
     guard,
     markdown,
     page,
@@ -129,13 +128,7 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
     branch = sources.Branch(options.manifests, options.base, options.removed)
     proposal = sources.proposal(seen, branch, asked.settings)
     snapshot, planned = _planned(asked, proposal.after)
-    found = changes.between(
-        snapshot,
-        planned,
-        asked.label,
-        asked.ownership,
-        owner_references=asked.settings.owner_references,
-    )
+    found = asked.changes(snapshot, planned)
     known = [notice for each in proposal.before for notice in _planned(asked, each)[1].notices]
     return Comparison(
         stack, asked, snapshot, planned, found, frozenset(known) if proposal.before else None

@@ -8,8 +8,10 @@ import pytest
 from dev import toolchain
 from dev.controlplane import ControlPlane
 from dev.controlplane.proxy import Proxy, proxied
+from dev.pihole import PiHole
 from dev.toolchain import Toolchain
 from tests.engine.proxy import refusing_creates
+from tests.engine.records import MINE, Registry, set_registry
 from tests.engine.stage import Stage, api_of, set_stage
 
 HERE = Path(__file__).parent
@@ -66,3 +68,12 @@ def strict_stage(proxy: Proxy, plane: ControlPlane, tools: Toolchain) -> Iterato
 def other_stage(other_plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
     with set_stage(other_plane, tools) as made:
         yield made
+
+
+@pytest.fixture
+def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
+    """A stage with a Pi-hole that others use as well."""
+    with PiHole(records=MINE) as pihole, set_registry(plane, tools, pihole) as made:
+        yield made
+        assert made.theirs == MINE, "what others have made is as it was"
+        assert made.is_at_rest(), "one request at a time, and no session is left"

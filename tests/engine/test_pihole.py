@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -14,20 +13,12 @@ import pytest
 from dev.controlplane import ControlPlane
 from dev.pihole import PiHole, PiHoleError
 from dev.toolchain import Toolchain
-from tests.engine.records import IP, MINE, OTHER_IP, Registry, set_registry
+from tests.engine.records import IP, OTHER_IP, Registry, set_registry
 from tests.engine.stage import Said
 from tests.toolchain.waiting import until
 
 NOTHING = "Nothing to do: everything is as it was deployed.\n"
 MANY = 100
-
-
-@pytest.fixture
-def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
-    with PiHole(records=MINE) as pihole, set_registry(plane, tools, pihole) as made:
-        yield made
-        assert made.theirs == MINE, "what others have made is as it was"
-        assert made.is_at_rest(), "one request at a time, and no session is left"
 
 
 def last(said: Said) -> str:

@@ -1,24 +1,10 @@
 """The resident watcher with both targets: it reads Pi-hole itself, and runs only for a reason."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from dev.controlplane import ControlPlane
 from dev.pihole import PiHole
-from dev.toolchain import Toolchain
-from tests.engine.records import MINE, Registry, set_registry
+from tests.engine.records import Registry
 from tests.engine.stage import SECONDS
 from tests.engine.watcher import Watcher, watching
 from tests.toolchain.waiting import until
-
-
-@pytest.fixture
-def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
-    with PiHole(records=MINE) as pihole, set_registry(plane, tools, pihole) as made:
-        yield made
-        assert made.theirs == MINE, "what others have made is as it was"
-        assert made.is_at_rest(), "one request at a time, and no session is left"
 
 
 def sessions(pihole: PiHole) -> int:

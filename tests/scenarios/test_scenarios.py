@@ -29,7 +29,7 @@ SCHEMAS = {
 }
 
 # These come from settings and state, which the plan does not see.
-NOT_PLANNED = frozenset({Reason.SETTING_DIFFERS})
+NOT_PLANNED = frozenset({Reason.SETTING_DIFFERS, Reason.UNTRACKED_ORPHAN})
 
 
 class Scenario(TypedDict, total=False):
@@ -52,6 +52,7 @@ class Scenario(TypedDict, total=False):
     plan: dict[str, object]
 
 
+@cache
 @cache
 def load(path: Path) -> Scenario:
     scenario: Scenario = yaml.safe_load(path.read_text(encoding="utf-8"))

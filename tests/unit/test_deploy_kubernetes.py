@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,12 @@ Object = dict[str, Any]
 
 def objects(*paths: Path) -> Iterator[Object]:
     for path in paths:
-        yield from yaml.safe_load_all(path.read_text())
+        yield from documents(path)
+
+
+@cache
+def documents(path: Path) -> Sequence[Object]:
+    return list(yaml.safe_load_all(path.read_text()))
 
 
 def pods() -> dict[str, Object]:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@cache
 def snapshot() -> str:
     documents = yaml.safe_load_all((DATA / "live.yaml").read_text())
     seen = assemble.from_documents(documents, SCHEMA_TARGETS)

@@ -1,12 +1,13 @@
 """The doctor on a cluster that is made up."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pic.cluster import CRD, IDENTITY, PANGOLIN
+from pic.cluster import CRD, IDENTITY, PANGOLIN, Patience
 from pic.config import ResourceSchema, Settings, TargetName
 from pic.doctor import cluster
 from pic.doctor.findings import Finding, failed, passed, skipped
@@ -36,7 +37,8 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def clinic(tmp_path: Path) -> Clinic:
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
+    monkeypatch.setattr("pic.doctor.cluster.Patience", partial(Patience, backoff=0.0))
     return Clinic(tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from pic.doctor.findings import Finding, failed, passed, skipped
 from pic.doctor.project import Stack
 from pic.pihole import refusals
 from pic.pihole.alone import alone
+from pic.pihole.door import Pace
 from tests.unit.patients import Clinic
-from tests.unit.pihole_fakes import CLUSTER, ours
+from tests.unit.pihole_fakes import CLUSTER, ours, unslept
 
 APP = "of an app"
 CLI = "of the command line"
@@ -44,7 +46,8 @@ UNANSWERED = [
 
 
 @pytest.fixture
-def clinic(tmp_path: Path) -> Clinic:
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
+    monkeypatch.setattr(pihole, "Pace", partial(Pace, sleep=unslept))
     return Clinic(tmp_path)
 
 

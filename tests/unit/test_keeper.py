@@ -112,8 +112,12 @@ def test_what_has_had_its_moment_is_killed(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     deaf = f"trap '' TERM; echo $$ > {file}; while :; do sleep 0.1; done"
+    hasty = "from pic import keeper; keeper.GRACE_SECONDS = 0.1; keeper.main()"
+    waits = f'setsid sh -c "$0" & until [ -s {file} ]; do sleep 0.01; done'
 
-    done = kept("sh", "-c", f'setsid sh -c "$0" & until [ -s {file} ]; do sleep 0.01; done', deaf)
+    done = subprocess.run(
+        [sys.executable, "-c", hasty, str(os.getpid()), "sh", "-c", waits, deaf], check=False
+    )
 
     assert (done.returncode, is_gone(pid_in(file))) == (0, True)
 
