@@ -125,6 +125,20 @@ def test_both_targets_are_declared_and_what_is_there_is_imported(
     assert bound == [{"beforeDelete": ["pic:pihole-before-delete"]}] * 3
 
 
+def test_a_record_that_the_engine_does_not_know_and_so_leaves_is_told(
+    api: Api, up: Run, pihole: PiHole
+) -> None:
+    registered(api, A)
+    ours(pihole, f"{IP} {A}", f"{IP} {B}")
+
+    seen = up({"pic:events": "false"})
+
+    assert [text for level, text in seen.log if level == "WARNING"] == [
+        f"UntrackedOrphan: DNS record {B}/A: an interrupted run has left it and nothing asks for"
+        " it; the engine does not know it, so it stays: pic up deletes it"
+    ]
+
+
 def test_what_is_registered_is_written_back_once_that_went_well(api: Api, up: Run) -> None:
     registered(api, B, A)
 
