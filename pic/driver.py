@@ -285,8 +285,13 @@ def _releasing(known: Situation) -> "Program":
 
 def _import_ahead() -> None:
     """Begin to import what a pass of the engine needs, while the backend is asked."""
-    for name in ("pic.inline", "pic.automation"):
-        threading.Thread(target=importlib.import_module, args=(name,)).start()
+    # One after the other: two threads could meet in modules that import each other.
+    threading.Thread(target=_import, args=("pic.inline", "pic.automation")).start()
+
+
+def _import(*names: str) -> None:
+    for name in names:
+        importlib.import_module(name)
 
 
 def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:
