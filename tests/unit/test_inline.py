@@ -1,5 +1,7 @@
 """The program inside this process, where it fails."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,11 @@ def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
 
     with pytest.raises(EngineError, match=r"^the program failed$"):
         Program(broken).run(engine.up)
+
+
+def test_pulumi_is_imported_by_a_pass_of_the_engine_only() -> None:
+    code = "import sys; from pic import cli, driver, engine; print('pulumi' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
