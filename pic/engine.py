@@ -67,14 +67,20 @@ class Engine:
         return _json(_good(answer).stdout)
 
     def state(self) -> State:
-        """Return what the engine remembers.
+        """Return what the engine remembers: nothing where there is no such stack.
 
         Raises:
             EngineError: The backend cannot be read.
         """
+        return self.remembered() or State()
+
+    def remembered(self) -> State | None:
+        """Return the same, and None when the backend has no such stack."""
         answer = self._ask("stack", "export")
+        if answer.code == NO_STACK:
+            return None
         try:
-            return State() if answer.code == NO_STACK else state.read(_json(_good(answer).stdout))
+            return state.read(_json(_good(answer).stdout))
         except MalformedError as error:
             raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
 

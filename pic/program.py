@@ -36,6 +36,7 @@ from pic.outcome import classed
 from pic.situation import Situation
 from pic.sources import Run
 from pic.stackfile import PROJECT
+from pic.state import State
 from pic.targets import pangolin, pihole, registration
 from pic.targets.registration import Batch
 
@@ -220,13 +221,24 @@ def _orphans(known: Situation) -> Sequence[Notice]:
     going = known.changes
     if not (going.removed or going.moved or going.records.removed):
         return ()
-    try:
-        state = Engine(Path.cwd(), pulumi.get_stack(), {}).state()
-    except EngineError as error:
-        pulumi.log.info(f"what interrupted runs may have left is not looked for: {error}")
+    state = _remembered()
+    if state is None:
         return ()
     records = situation.stray_records(known, going, state)
     return tuple(passes.orphans(passes.strays(going, state), records))
+
+
+def _remembered() -> State | None:
+    """Return what the engine knows of the stack; None, and told so, where it cannot be asked."""
+    stack = f"{pulumi.get_organization()}/{PROJECT}/{pulumi.get_stack()}"
+    why = f"the backend has no stack {stack}"
+    try:
+        state = Engine(Path.cwd(), stack, {}).remembered()
+    except EngineError as error:
+        state, why = None, str(error)
+    if state is None:
+        pulumi.log.info(f"what interrupted runs may have left is not looked for: {why}")
+    return state
 
 
 def _ask(found: changes.Changes, settings: Settings) -> None:

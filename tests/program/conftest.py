@@ -25,10 +25,13 @@ class Memory:
     def __init__(self) -> None:
         self.keys: list[tuple[str, str]] = []
         self.error = ""
+        self.there = True
 
-    def state(self) -> State:
+    def remembered(self) -> State | None:
         if self.error:
             raise EngineError(self.error)
+        if not self.there:
+            return None
         return State({name: Remembered("", (place, name), {}) for place, name in self.keys})
 
 

@@ -44,6 +44,19 @@ def test_that_the_engine_cannot_be_asked_stops_nothing(api: Api, run: Run, memor
     ]
 
 
+def test_without_the_stack_nothing_is_said_to_be_left(api: Api, run: Run, memory: Memory) -> None:
+    furnish(api, [ingress("web", A)], live(A), live(B))
+    memory.there = False
+
+    assert run().log == [
+        (
+            "INFO",
+            "what interrupted runs may have left is not looked for: the backend has no stack"
+            " organization/pic/prod",
+        )
+    ]
+
+
 def test_the_engine_is_only_asked_where_something_goes(api: Api, run: Run, memory: Memory) -> None:
     furnish(api, [ingress("web", A)], live(A))
     memory.error = "not to be asked"
