@@ -41,6 +41,7 @@ def test_a_watcher_outlives_the_end_of_its_crd(other_stage: Stage) -> None:
         until(lambda: stage.remembered == sorted(stage.identities()), "the run is over", SECONDS)
         assert watcher.terminate() == 0
     assert stage.pic("diff", "--expect-no-changes").code == 0
+    assert stage.remembered == sorted(stage.identities())
 
 
 def test_a_watcher_outlives_restarts_below_it(other_stage: Stage) -> None:

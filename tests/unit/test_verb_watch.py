@@ -1,6 +1,7 @@
 """`pic watch`, from its command line to the end of its process."""
 
 import argparse
+import gc
 import os
 import signal
 import threading
@@ -134,6 +135,17 @@ def test_only_who_holds_the_lease_runs(api: Api, tmp_path: Path) -> None:
 
     assert "grant get, create and update on leases" in terminal.said
     assert "starting a run" not in terminal.said
+
+
+@pytest.mark.usefixtures("api")
+def test_garbage_is_collected_as_in_no_other_verb(tmp_path: Path) -> None:
+    gc.disable()
+    try:
+        with Terminal(tmp_path, lambda said: "watching for stack" in said):
+            assert cli.main(["watch", "--listen", ""]) == 0
+        assert gc.isenabled()
+    finally:
+        gc.enable()
 
 
 @pytest.mark.usefixtures("api")
