@@ -113,6 +113,7 @@ def test_a_watch_that_ends_goes_on_from_the_last_version(served: Served) -> None
 def test_a_version_that_is_too_old_is_listed_anew_which_shows_deletions(served: Served) -> None:
     with follow(served) as known:
         known.until_names("web")
+        until(lambda: served.opened == 1, "it is watched")
         served.objects.clear()
         served.put("api")
         served.forget()
@@ -130,6 +131,7 @@ def test_an_event_that_says_too_old_is_the_same(served: Served) -> None:
 
     with follow(served) as known:
         known.until_names("api", "web")
+        until(lambda: served.opened == 1, "it is watched")
         served.order("watch", *[Fault(status=503)] * 200)
         served.end_watches()
         until(lambda: not known.is_known, "it is not known")

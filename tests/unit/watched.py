@@ -53,6 +53,7 @@ class Served:
     watches: int = 0
     changed: threading.Condition = field(default_factory=threading.Condition)
     ended: bool = False
+    opened: int = 0  # watches, ever
     port: int = 0
 
     def put(self, name: str, **spec: object) -> None:
@@ -149,6 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with served.changed:
             watches = served.watches
+            served.opened += 1
             while not served.ended and watches == served.watches:
                 for number, kind, found in [each for each in served.log if each[0] > version]:
                     event = json.dumps({"type": kind, "object": found}).encode() + b"\n"
