@@ -146,6 +146,7 @@ def test_an_event_that_says_too_old_is_the_same(served: Served) -> None:
 def test_a_line_that_breaks_off_is_sent_again(served: Served) -> None:
     with follow(served) as known:
         known.until_names("web")
+        until(lambda: served.opened == 1, "it is watched")
         served.order("watch", Fault(lines=b'{"type": "ADDED", "obj', cut=True))
         served.end_watches()
         served.put("api")
@@ -173,6 +174,7 @@ def test_an_api_server_that_is_not_well_is_complained_of_once(served: Served) ->
 def test_while_it_is_not_known_what_is_there_nothing_is(served: Served) -> None:
     with follow(served) as known:
         known.until_names("web")
+        until(lambda: served.opened == 1, "it is watched")
         served.order("watch", *[Fault(status=503)] * 200)
         served.end_watches()
         until(lambda: not known.is_known, "it is not known")
@@ -186,6 +188,7 @@ def test_while_it_is_not_known_what_is_there_nothing_is(served: Served) -> None:
 def test_a_kind_that_goes_away_and_comes_back_is_waited_for(served: Served) -> None:
     with follow(served) as known:
         known.until_names("web")
+        until(lambda: served.opened == 1, "it is watched")
         served.delete("web")
         served.order("watch", *[Fault(status=404)] * 8)
         served.order("list", *[Fault(status=404)] * 3)
