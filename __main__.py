@@ -1,5 +1,5 @@
 """Runs the program under `pulumi up`."""
 
-from pic.program import run
+from pic.engine.program import run
 
 run()

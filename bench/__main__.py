@@ -21,7 +21,7 @@ from dev import standalone, toolchain
 from dev.controlplane import ControlPlaneError
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT
-from pic.objects import mapping
+from pic.snapshot.parse import mapping
 
 OUT = ROOT / "bench" / "out"
 TROUBLE = (AssertionError, BenchError, ControlPlaneError, toolchain.ToolchainError)

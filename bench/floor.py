@@ -14,11 +14,11 @@ import pulumi
 
 from bench import commands
 from bench.stage import Object
-from pic.config import Settings
-from pic.engine import Engine
-from pic.hooks import Bindings
-from pic.targets import pangolin, registration
-from pic.targets.registration import Declaration
+from pic.engine.engine import Engine
+from pic.engine.hooks import Bindings
+from pic.engine.targets import pangolin, registration
+from pic.engine.targets.registration import Declaration
+from pic.settings.parse import Settings
 
 
 def declare(objects: list[Object]) -> None:

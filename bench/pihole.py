@@ -26,7 +26,7 @@ from dev.pihole import MEASURED, PiHole, PiHoleError
 from dev.probing import Heard, Probe
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT, Workspace, workspace
-from pic.stackfile import StackFile
+from pic.settings.stack_file import StackFile
 
 OUT = ROOT / "bench" / "out" / "pihole.json"
 NAMESPACE, DOMAIN = "bench", "example.com"

@@ -8,10 +8,7 @@ import time
 
 from tabulate import tabulate
 
-from pic import plan
-from pic.config import Settings
-from pic.inventory import Ownership
-from pic.model import (
+from pic.core.model import (
     Ingress,
     IngressPath,
     PathType,
@@ -22,6 +19,9 @@ from pic.model import (
     Snapshot,
     Tunnel,
 )
+from pic.planning import plan
+from pic.planning.ownership import Ownership
+from pic.settings.parse import Settings
 
 SIZES = (1_000, 2_500, 5_000, 10_000)
 HOSTS_EACH = 2

@@ -16,7 +16,7 @@ from dev.controlplane.processes import Deadline
 from dev.pangolin import verified
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT, Workspace, workspace
-from pic.stackfile import StackFile
+from pic.settings.stack_file import StackFile
 
 NAMESPACE, DOMAIN = "bench", "example.com"
 NAIVE = ROOT / "bench" / "naive"

@@ -31,11 +31,11 @@ from bench.running import Command
 from bench.stage import NAMESPACE, RESOURCES, Object, Stage
 from dev import standalone, toolchain
 from dev.controlplane.processes import Deadline
-from pic import cluster
-from pic.cluster import NETWORKING, ApiTransport
-from pic.config import Settings
-from pic.errors import ClusterError
-from pic.objects import mapping
+from pic.cluster import listing
+from pic.cluster.listing import NETWORKING, ApiTransport
+from pic.core.errors import ClusterError
+from pic.settings.parse import Settings
+from pic.snapshot.parse import mapping
 
 QUIET, FACTOR = 2.0, 1.2
 PASSES, IDLE_SECONDS, RESYNC_SECONDS = 3, 60, 5
@@ -68,7 +68,7 @@ class Watcher:
 
     @property
     def pid(self) -> int:
-        """The process itself: what was started is its keeper."""
+        """The process itself: what was started is its supervisor."""
         return int(Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text())
 
     def when(self, word: str, since: float) -> float:
@@ -225,7 +225,7 @@ class Figures:
 
 def measure(made: Stage, rounds: int) -> Figures:
     """Measure everything and return the figures."""
-    transport = cluster.connect(Settings(), {"KUBECONFIG": str(made.plane.kubeconfig)})
+    transport = listing.connect(Settings(), {"KUBECONFIG": str(made.plane.kubeconfig)})
     made.plane.kubectl(
         *("apply", "--server-side", "--filename=-"), input=json.dumps(services(made.hosts))
     )

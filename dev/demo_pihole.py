@@ -21,7 +21,7 @@ from dev.demo import DemoError, say, show, step
 from dev.pihole import PiHole, PiHoleError
 from dev.probing import Probe
 from dev.workspace import ROOT, Workspace, workspace
-from pic.stackfile import StackFile
+from pic.settings.stack_file import StackFile
 
 STACK, NAMESPACE, EXAMPLE = "demo", "local-dns", "dev/examples/08-local-dns"
 PASSWORD = "an app password of the demo"  # noqa: S105 - protects nothing

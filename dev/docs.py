@@ -3,10 +3,20 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pic import annotations, records
-from pic.config import Settings, TargetName, settings_table
-from pic.notices import ADVICE, NORMAL, Level, Reason
-from pic.permissions import Permission, reading, watching, writing
+from pic.core.notices import (
+    ADVICE,
+    NORMAL,
+    Level,
+    Reason,
+)
+from pic.planning import annotations, dns_records
+from pic.settings.parse import Settings, TargetName, settings_table
+from pic.settings.permissions import (
+    Permission,
+    reading,
+    watching,
+    writing,
+)
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -30,7 +40,7 @@ def _annotations() -> str:
         " listed here is told with the nearest one that is.\n\n"
         + _keys(annotations.PREFIX, annotations.KEYS)
         + "\n## Pi-hole\n\nOf any class, where `pihole` is in `pic:targets`:"
-        " [Pi-hole](pihole.md).\n\n" + _keys(records.PREFIX, records.KEYS),
+        " [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from pic import cli
+from pic.cli import main as cli
 
 EXAMPLES = Path(__file__).resolve().parent / "examples"
 COMMAND = ["plan", "--offline", "--manifests", "-"]

@@ -18,7 +18,7 @@ from dev.toolchain import Toolchain
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("Pulumi.yaml", "__main__.py", "pic", "plugins", "requirements.txt", ".venv")
 PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - protects nothing
-KEEPER = ROOT / "pic" / "keeper.py"
+SUPERVISOR = ROOT / "pic" / "core" / "supervisor.py"
 SECONDS, END_SECONDS = 300, 10
 
 
@@ -65,9 +65,9 @@ class Workspace:
         self, *command: str, stderr: int = subprocess.STDOUT, env: Mapping[str, str] | None = None
     ) -> Iterator["subprocess.Popen[str]"]:
         """Start a command here; it and all that it started are gone when the block ends."""
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid())]
+        supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid())]
         process = subprocess.Popen(
-            [*keeper, *command],
+            [*supervisor, *command],
             cwd=self.path,
             env={**self.environment(), **(env or {})},
             stdin=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ import sys
 # alone would take a tenth of a second.
 gc.disable()
 
-from pic.cli import main  # noqa: E402 - a good part of it is made by the imports
+from pic.cli.main import main  # noqa: E402 - a good part of it is made by the imports
 
 code = main()
 gc.freeze()

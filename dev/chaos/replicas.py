@@ -15,7 +15,7 @@ from pathlib import Path
 from time import monotonic
 
 from dev.chaos.stage import HOME, STACK
-from dev.workspace import KEEPER, Workspace
+from dev.workspace import SUPERVISOR, Workspace
 
 DOWN_SECONDS = (0.2, 2.0)
 END_SECONDS = 60.0
@@ -92,10 +92,10 @@ class Replicas:
 
     def _start(self, number: int) -> None:
         self.starts += 1
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid())]
+        supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid())]
         with (self.logs / f"watch-{number}.log").open("ab") as log:
             self._running[number] = subprocess.Popen(
-                [*keeper, *command(self.project, elected=self.elected)],
+                [*supervisor, *command(self.project, elected=self.elected)],
                 cwd=self.project.path,
                 env=self.project.environment(),
                 stdin=subprocess.DEVNULL,
@@ -112,10 +112,10 @@ def command(project: Workspace, *, elected: bool) -> list[str]:
     return [str(project.python), "-m", "pic", *words, *election]
 
 
-def child_of(keeper: int) -> int | None:
-    """Return the process that a keeper has started, if it runs."""
+def child_of(supervisor: int) -> int | None:
+    """Return the process that a supervisor has started, if it runs."""
     try:
-        words = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+        words = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
     except OSError:
         return None
     return int(words[0]) if words else None

@@ -13,7 +13,7 @@ from dev.controlplane import ControlPlane
 from dev.controlplane.api import APPLY, Api
 from dev.pangolin import verified
 from dev.workspace import Workspace
-from pic.stackfile import StackFile
+from pic.settings.stack_file import StackFile
 
 STACK = "chaos"
 HOME = NAMESPACES[0]

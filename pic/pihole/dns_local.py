@@ -7,13 +7,13 @@ asked for by its name. Deleting takes a name with all its addresses.
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from pic import hosts
-from pic.errors import PiholeError
-from pic.model import Family, LiveRecord
-from pic.pihole import lines
-from pic.pihole.api import Edit
+from pic.core.errors import PiholeError
+from pic.core.model import Family, LiveRecord
+from pic.pihole import hosts_lines
+from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Answer, Client
-from pic.pihole.lines import Rules
+from pic.pihole.protocol import Edit
+from pic.planning import hosts
 
 LOCAL = "/admin/api/dns/local"
 WAIT = 60  # seconds
@@ -89,7 +89,7 @@ class DnsLocal:
             elif self._rules.take_over:
                 permitted[host] = edit
             else:
-                failed[edit] = lines.conflict(edit, sorted(others), self._rules)
+                failed[edit] = hosts_lines.conflict(edit, sorted(others), self._rules)
         return permitted
 
     def _round(self, wanted: Mapping[str, Edit], there: Addresses, *, replacing: bool) -> Failures:
@@ -163,7 +163,7 @@ def _checked(edit: Edit) -> str:
             " only; pic:piholeApi v6 has both",
             kind="invalid",
         )
-    lines.address(edit, edit.ip)
+    hosts_lines.address(edit, edit.ip)
     return hosts.normalise(edit.host)
 
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from pic.errors import PiholeError
-from pic.objects import Raw
+from pic.core.errors import PiholeError
+from pic.snapshot.parse import Raw
 
 LARGEST = 16 * 1024 * 1024  # bytes of an answer
 _SHOWN = 200  # characters of what Pi-hole says

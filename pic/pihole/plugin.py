@@ -17,12 +17,12 @@ from pulumi.provider.experimental.server import ProviderServicer
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from pic.config import Settings
-from pic.errors import PicError
-from pic.outcome import classed
-from pic.pihole.api import Hosts
-from pic.pihole.gather import Owned
+from pic.core.errors import PicError
+from pic.engine.outcome import classed
+from pic.pihole.batching import Owned
+from pic.pihole.protocol import Hosts
 from pic.pihole.provider import Connect, Pihole
+from pic.settings.parse import Settings
 
 DISTRIBUTION = "pangolin-ingress-controller"
 # An engine that is killed asks nobody to end.
@@ -99,7 +99,7 @@ def connect(environment: Mapping[str, str]) -> Connect:
 
     def opened(settings: Settings, cluster_id: str, owned: Owned) -> AbstractContextManager[Hosts]:
         # Only a run that has records to deal with needs the client.
-        from pic.pihole import door  # noqa: PLC0415
+        from pic.pihole import connect as door  # noqa: PLC0415
 
         return door.session(settings, cluster_id, environment, owned)
 

@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import Computed, PropertyValue
 
-from pic.config import PiholeApi, Settings
-from pic.errors import PiholeError
-from pic.model import Family
-from pic.pihole import configuration, record
-from pic.pihole.api import Edit, Hosts
-from pic.pihole.gather import Gatherer, Owned
+from pic.core.errors import PiholeError
+from pic.core.model import Family
+from pic.pihole import provider_config, resource
+from pic.pihole.batching import Gatherer, Owned
+from pic.pihole.protocol import Edit, Hosts
+from pic.settings.parse import PiholeApi, Settings
 
 Values = dict[str, PropertyValue]
 # Opens a session with what the provider was configured with.
@@ -39,11 +39,11 @@ class Pihole(sdk.Provider):
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:
         """Return what the resource looks like."""
         del request
-        return sdk.GetSchemaResponse(json.dumps(record.SCHEMA))
+        return sdk.GetSchemaResponse(json.dumps(resource.SCHEMA))
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         """Take the settings; nothing is asked of Pi-hole yet."""
-        settings, cluster_id = configuration.read(_plain(request.args))
+        settings, cluster_id = provider_config.read(_plain(request.args))
         self._settings = settings
         self._gatherer = Gatherer(lambda owned: self._connect(settings, cluster_id, owned))
         return sdk.ConfigureResponse(accept_secrets=True, supports_preview=True)
@@ -51,7 +51,7 @@ class Pihole(sdk.Provider):
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         """Write inputs in their one spelling."""
         unknown = {key: value for key, value in request.new_inputs.items() if _is_unknown(value)}
-        found, problems = record.checked(_plain(request.new_inputs))
+        found, problems = resource.checked(_plain(request.new_inputs))
         return sdk.CheckResponse(
             inputs={**_values(found), **unknown},
             failures=[
@@ -61,7 +61,7 @@ class Pihole(sdk.Provider):
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         """Say what differs: another address is an update, another name or family a replacement."""
-        found = dict(record.differences(_plain(request.old_state), _plain(request.new_inputs)))
+        found = dict(resource.differences(_plain(request.old_state), _plain(request.new_inputs)))
         return sdk.DiffResponse(
             changes=bool(found),
             replaces=[name for name, replaces in found.items() if replaces],
@@ -79,13 +79,13 @@ class Pihole(sdk.Provider):
             return sdk.CreateResponse("", request.properties)
         edit = _edit(request.properties)
         await self._asked.apply(edit)
-        return sdk.CreateResponse(record.identity(edit.host, edit.family), request.properties)
+        return sdk.CreateResponse(resource.identity(edit.host, edit.family), request.properties)
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         """Return a record as it is; no id where it is not there."""
-        key = record.parsed(request.resource_id)
+        key = resource.parsed(request.resource_id)
         self._own(key[0])
-        found = record.live(await self._asked.read(), key, _plain(request.properties).get("ip"))
+        found = resource.live(await self._asked.read(), key, _plain(request.properties).get("ip"))
         if found is None:
             return sdk.ReadResponse("")
         values = _values({"host": found.host, "ip": found.ip})
@@ -101,7 +101,7 @@ class Pihole(sdk.Provider):
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         """Take a record away; that it is gone already is fine."""
-        host, family = record.parsed(request.resource_id)
+        host, family = resource.parsed(request.resource_id)
         self._own(host)
         await self._asked.apply(Edit(host, family, None))
 

@@ -7,15 +7,15 @@ write is what verifies it.
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from pic.errors import PiholeError
-from pic.model import LiveRecord
-from pic.objects import MalformedError, Raw, mapping
-from pic.pihole import lines, refusals, writes
-from pic.pihole.api import Edit
+from pic.core.errors import PiholeError
+from pic.core.model import LiveRecord
+from pic.pihole import answers, hosts_lines, requests
+from pic.pihole.hosts_lines import Merged, Rules
 from pic.pihole.http import Answer
-from pic.pihole.lines import Merged, Rules
+from pic.pihole.protocol import Edit
+from pic.pihole.requests import Singly, Whole
 from pic.pihole.v6_session import Session
-from pic.pihole.writes import Singly, Whole
+from pic.snapshot.parse import MalformedError, Raw, mapping
 
 HOSTS = "/api/config/dns/hosts"
 WRITES = 4  # one for the whole list, one for what has no room in it, two for what others undo
@@ -33,7 +33,7 @@ class V6:
 
     def read(self) -> tuple[LiveRecord, ...]:
         """Return every record, as `Hosts` says."""
-        return lines.records(self._lines(), self._rules.marker)
+        return hosts_lines.records(self._lines(), self._rules.marker)
 
     def apply(self, edits: Sequence[Edit]) -> Mapping[Edit, PiholeError]:
         """Bring edits about, as `Hosts` says."""
@@ -42,21 +42,23 @@ class V6:
         written = 0
         while True:
             found = self._lines()
-            lost = lines.lost(sent, found, self._rules.marker)
+            lost = hosts_lines.lost(sent, found, self._rules.marker)
             merged = self._merged((*found, *lost), edits, failed)
             if merged.lines == tuple(found):
                 return failed
             if written == WRITES:
                 return failed | _overrun(merged, lost)
             self._check_rights()
-            planned = writes.restoring(merged) if lost else writes.step(found, merged.changes)
+            planned = requests.restoring(merged) if lost else requests.step(found, merged.changes)
             sent, refused = self._write(found, planned)
             failed |= refused
             # Each refusal makes the next attempt shorter, so only others are counted.
             written += not refused
 
     def _merged(self, found: Sequence[str], edits: Sequence[Edit], failed: Failures) -> Merged:
-        merged = lines.merged(found, [each for each in edits if each not in failed], self._rules)
+        merged = hosts_lines.merged(
+            found, [each for each in edits if each not in failed], self._rules
+        )
         failed |= merged.refusals
         return merged
 
@@ -84,13 +86,13 @@ class V6:
         return (), self._write_singly(found, planned)
 
     def _write_whole(self, whole: Whole) -> tuple[Sequence[str], Failures]:
-        answer = self._session.ask("PATCH", HOSTS, writes.body(whole.lines))
+        answer = self._session.ask("PATCH", HOSTS, requests.body(whole.lines))
         if answer.status < 300:
             return whole.lines, {}
-        at = refusals.position(answer)
+        at = answers.position(answer)
         text = whole.lines[at] if at is not None and at < len(whole.lines) else None
         if text is None:
-            raise refusals.refusal(answer, "writing its records")
+            raise answers.refusal(answer, "writing its records")
         change = whole.by_line.get(text)
         if change is None:
             raise self._blocked(text, answer)
@@ -113,10 +115,10 @@ class V6:
         answer = self._session.ask("PUT", f"{HOSTS}/{quote(text, safe='')}")
         if answer.status < 300:
             there.append(text)
-        elif refusals.error_message(answer) != "Item already present":
+        elif answers.error_message(answer) != "Item already present":
             self._check_blocked(answer, there)
-            error = refusals.refusal(answer, f"writing {text!r}")
-            if error.kind != "invalid" or refusals.position(answer) is None:
+            error = answers.refusal(answer, f"writing {text!r}")
+            if error.kind != "invalid" or answers.position(answer) is None:
                 raise error
             return _refused(text, answer)
         return None
@@ -125,20 +127,20 @@ class V6:
         answer = self._session.ask("DELETE", f"{HOSTS}/{quote(text, safe='')}")
         if answer.status not in (204, 404):
             self._check_blocked(answer, there)
-            raise refusals.refusal(answer, f"deleting {text!r}")
+            raise answers.refusal(answer, f"deleting {text!r}")
         there.remove(text)
 
     def _check_blocked(self, answer: Answer, there: Sequence[str]) -> None:
         """Pi-hole checks every line at each write, so a bad one of somebody else stops all."""
-        at = refusals.position(answer)
+        at = answers.position(answer)
         if at is not None and at < len(there):
             raise self._blocked(there[at], answer)
 
     def _blocked(self, text: str, answer: Answer) -> PiholeError:
-        whose = "pic's" if lines.is_ours(text, self._rules.marker) else "somebody else's"
+        whose = "pic's" if hosts_lines.is_ours(text, self._rules.marker) else "somebody else's"
         return PiholeError(
             f"Pi-hole refuses every change of its local DNS records, because of a line of them that"
-            f" is {whose}: {text!r}: {refusals.complaint(answer)}. Correct or remove it in"
+            f" is {whose}: {text!r}: {answers.complaint(answer)}. Correct or remove it in"
             " pihole.toml or the web interface",
             kind="invalid",
         )
@@ -152,10 +154,10 @@ def check_rights(session: Session) -> None:
     """
     detail = session.get(f"{HOSTS}?detailed=true", "reading its configuration")
     if value(detail, "dns", "hosts", "flags", "env_var") is True:
-        raise PiholeError(refusals.ENVIRONMENT, kind="invalid")
+        raise PiholeError(answers.ENVIRONMENT, kind="invalid")
     misc = session.get("/api/config/misc/readOnly", "reading its configuration")
     if value(misc, "misc", "readOnly") is True:
-        raise PiholeError(refusals.READ_ONLY, kind="auth")
+        raise PiholeError(answers.READ_ONLY, kind="auth")
 
 
 def value(answer: Raw, *path: str) -> object:
@@ -170,7 +172,7 @@ def value(answer: Raw, *path: str) -> object:
 
 
 def _refused(text: str, answer: Answer) -> PiholeError:
-    return PiholeError(f"Pi-hole refuses {text!r}: {refusals.complaint(answer)}", kind="invalid")
+    return PiholeError(f"Pi-hole refuses {text!r}: {answers.complaint(answer)}", kind="invalid")
 
 
 def _overrun(merged: Merged, lost: Sequence[str]) -> Failures:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from pic.errors import PiholeError
-from pic.objects import Raw, text
-from pic.pihole import refusals
+from pic.core.errors import PiholeError
+from pic.pihole import answers
 from pic.pihole.http import Answer, Client
+from pic.snapshot.parse import Raw, text
 
 TRIES = 3
 PAUSE = 1.1  # seconds; the limit of logins is one of each second of the clock
@@ -76,7 +76,7 @@ class Session:
         """
         answer = self.ask("GET", path)
         if answer.status != 200:
-            raise refusals.refusal(answer, doing)
+            raise answers.refusal(answer, doing)
         return answer.data
 
     def _send(self, method: str, path: str, body: Raw | None = None) -> Answer:
@@ -102,7 +102,7 @@ class Session:
         """
         answer = self._send("POST", "/api/auth", {"password": self._password})
         for again in range(1, TRIES):
-            limited = refusals.error_key(answer) == "rate_limiting"
+            limited = answers.error_key(answer) == "rate_limiting"
             if not limited and not (answer.status == 401 and again == 1):
                 break
             self._sleep(self._pause)
@@ -110,11 +110,11 @@ class Session:
         return answer
 
     def _refused(self, answer: Answer) -> PiholeError:
-        if "2FA" in refusals.error_message(answer):
-            return PiholeError(refusals.SECOND_FACTOR, kind="auth")
+        if "2FA" in answers.error_message(answer):
+            return PiholeError(answers.SECOND_FACTOR, kind="auth")
         if answer.status in (401, 403, 429) or answer.status >= 500:
-            return refusals.refusal(answer, "logging in")
-        said = refusals.error_message(answer) or answer.text or "no word of it"
+            return answers.refusal(answer, "logging in")
+        said = answers.error_message(answer) or answer.text or "no word of it"
         told = _NONE_LIKE_IT.format(self._client.url, f"{answer.status}: {said}")
         return PiholeError(told, kind="invalid")
 

@@ -1,7 +1,7 @@
 """Runs pic as a child process, and passes on what it says.
 
 Its standard error is that of this process, whose lines look the same; what it prints is logged.
-The child is below a keeper, so that nothing of it outlives it or this process, whatever ends them.
+The child is below a supervisor, so that nothing of it outlives it or this process, whatever ends them.
 It has to be started by the main thread: the kernel takes the end of the thread that started it for
 the end of the process.
 """
@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from pic import keeper, logs
-from pic.watch.ports import Tell
+from pic.core import logs, supervisor
+from pic.watch.protocols import Tell
 
-KEEPER = str(Path(keeper.__file__))
+SUPERVISOR = str(Path(supervisor.__file__))
 
 
 class Child:
@@ -41,7 +41,7 @@ class Child:
     ) -> None:
         self._tell, self._ring = tell, ring
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", KEEPER, str(os.getpid()), *command],
+            [sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid()), *command],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -61,7 +61,7 @@ class Child:
 
     def interrupt(self) -> None:
         """Ask it to end with what it is about: an engine saves what was done."""
-        # To the whole group: the keeper does not heed it.
+        # To the whole group: the supervisor does not heed it.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGINT)
 

@@ -2,9 +2,9 @@
 
 import threading
 
-from pic import logs
-from pic.cluster import Read
-from pic.watch.ports import Tell
+from pic.cluster.listing import Read
+from pic.core import logs
+from pic.watch.protocols import Tell
 
 
 class Complaints:

@@ -5,11 +5,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pic.cluster import Read
-from pic.watch.cache import Cache
+from pic.cluster.listing import Read
 from pic.watch.complaints import Complaints
-from pic.watch.feed import Feed, Source, Waits
-from pic.watch.ports import Tell
+from pic.watch.follower import Feed, Source, Waits
+from pic.watch.protocols import Tell
+from pic.watch.store import Cache
 
 
 @contextmanager

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 
-from pic.config import TargetName
-from pic.model import Plan
-from pic.notices import Notice, Reason
-from pic.watch import checks, metrics, web
-from pic.watch.checks import Check, Known, Limits
+from pic.core.model import Plan
+from pic.core.notices import Notice, Reason
+from pic.settings.parse import TargetName
+from pic.watch import http_server, metrics, probes
+from pic.watch.http_server import Page
 from pic.watch.metrics import Figures
-from pic.watch.web import Page
+from pic.watch.probes import Check, Known, Limits
 
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -36,7 +36,7 @@ class Health:
 
     def __init__(
         self,
-        limits: Limits = checks.USUAL,
+        limits: Limits = probes.USUAL,
         targets: Iterable[str] = (TargetName.PANGOLIN,),
         version: str = "",
         *,
@@ -100,7 +100,7 @@ class Health:
                 ended because it took too long, it is an error.
         """
         ended = metrics.outcome(report.get("exitCode"), report.get("changed"))
-        failing = checks.failing(report, self._targets)
+        failing = probes.failing(report, self._targets)
         with self._lock:
             began, self._known.running = self._known.running, None
             self._known.looked = now
@@ -111,7 +111,7 @@ class Health:
 
     def evaluated(self, plan: Plan, notices: Sequence[Notice], refused: int = 0) -> None:
         """Say what is to be, and how many removals of that the guard refuses."""
-        hosts = checks.hosts(plan, notices, self._targets)
+        hosts = probes.hosts(plan, notices, self._targets)
         reasons = Counter(each.reason.value for each in notices)
         with self._lock:
             self._known.looked = self._clock()
@@ -136,13 +136,13 @@ class Health:
         """Return whether the process still does its work; if not, it should be started again."""
         now = self._clock()
         with self._lock:
-            return [checks.fresh("loop", self._known.beat, now, self._limits.beat)]
+            return [probes.fresh("loop", self._known.beat, now, self._limits.beat)]
 
     def ready(self) -> list[Check]:
         """Return whether what it does can be relied on, as far as is known."""
         now = self._clock()
         with self._lock:
-            return list(checks.ready(self._known, now, self._limits, self._targets))
+            return list(probes.ready(self._known, now, self._limits, self._targets))
 
 
 def _with_run(figures: Figures, ended: str, began: float | None, now: float) -> Figures:
@@ -172,7 +172,7 @@ def serve(address: tuple[str, int], health: Health) -> Iterator[int]:
         "/readyz": lambda: _page(health.ready()),
         "/metrics": lambda: Page(HTTPStatus.OK, metrics.text(registry), EXPOSITION),
     }
-    with web.serve(address, pages) as port:
+    with http_server.serve(address, pages) as port:
         yield port
 
 

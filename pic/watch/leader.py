@@ -10,9 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pic.cluster import Patience, StatusError, Transport
-from pic.errors import ClusterError
-from pic.objects import MalformedError, Raw, integer, mapping, text
+from pic.cluster.listing import Patience, StatusError, Transport
+from pic.core.errors import ClusterError
+from pic.snapshot.parse import (
+    MalformedError,
+    Raw,
+    integer,
+    mapping,
+    text,
+)
 
 LEASES = "/apis/coordination.k8s.io/v1"
 # What a renewal may take ends before it is overdue.

@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from pic import logs
-from pic.errors import ClusterError
-from pic.model import Plan
-from pic.watch import memory, pace
-from pic.watch.bell import Bell
-from pic.watch.cache import Cache
-from pic.watch.look import Looker
-from pic.watch.pace import Do, Pace, State
-from pic.watch.ports import Health, Leader, Tell
-from pic.watch.report import Report
+from pic.core import logs
+from pic.core.errors import ClusterError
+from pic.core.model import Plan
+from pic.watch import memory, schedule
+from pic.watch.evaluation import Looker
+from pic.watch.protocols import Health, Leader, Tell
+from pic.watch.run_report import Report
 from pic.watch.runs import Runs
+from pic.watch.schedule import Do, Pace, State
+from pic.watch.store import Cache
+from pic.watch.wakeup import Bell
 
 # The pause between two renewals of a lease, and between two looks at the settings.
 LEASE_SECONDS, SETTINGS_SECONDS = 2.0, 10.0
@@ -93,7 +93,7 @@ class Loop:
             self.health.leading(held)
             self.tell(logs.INFO, "this watcher leads" if held else "another watcher leads")
             self.looker.deployed = None
-            self.state = pace.taken_over(self.state)
+            self.state = schedule.taken_over(self.state)
         if not held:
             self.runs.stop(self.clock(), "the lease is lost")
 
@@ -109,32 +109,32 @@ class Loop:
         found, again = self.runs.check(self.clock())
         if found:
             self._ended(found)
-        return again if self.runs.going else pace.NEVER
+        return again if self.runs.going else schedule.NEVER
 
     def _ended(self, found: Report) -> None:
         now = self.clock()
         self.looker.deployed = found.deployed
-        self.state = pace.ended(self.state, now, found, self.pace)
+        self.state = schedule.ended(self.state, now, found, self.pace)
         self.health.run_ended(now, found.raw)
-        if self.state.retry < pace.NEVER:
+        if self.state.retry < schedule.NEVER:
             wait = self.state.retry - now
             self.tell(logs.WARN, f"the run failed: trying again in {wait:.0f} s at the latest")
 
     def _take_in(self) -> None:
         news = self.cache.news()
         if news.first is not None:
-            self.state = pace.changed(self.state, news.first, news.last)
+            self.state = schedule.changed(self.state, news.first, news.last)
         for kind, known in sorted(news.synced.items()):
             self.health.synced(kind, known)
         if news.contact is not None:
             self.health.contact(news.contact)
-        self.health.queue(pace.oldest(self.state))
+        self.health.queue(schedule.oldest(self.state))
         ours = self.leader is None or bool(self._held)
-        self.state = pace.readied(self.state, ready=news.complete and ours)
+        self.state = schedule.readied(self.state, ready=news.complete and ours)
 
     def _act(self) -> float:
         while True:
-            decision = pace.decide(self.state, self.clock(), self.pace)
+            decision = schedule.decide(self.state, self.clock(), self.pace)
             if decision.do is Do.WAIT:
                 return decision.until
             if decision.do is Do.EVALUATE:
@@ -145,20 +145,20 @@ class Loop:
     def _look(self) -> None:
         now = self.clock()
         try:
-            if pace.is_resync(self.state, now, self.pace):
+            if schedule.is_resync(self.state, now, self.pace):
                 self.looker.ask()
             # A target that is asked too often is left alone until a run may begin.
             view, plan = self.looker.look(ask_pihole=now >= self.state.earliest)
         except ClusterError as error:
             self._complain(str(error))
-            self.state = pace.unable(self.state, now, self.pace)
+            self.state = schedule.unable(self.state, now, self.pace)
             return
         if plan is not None:
             self._report(plan, view.removals)
             # What planning needed is of no use while nothing happens.
             memory.trim()
         self._told = ""
-        self.state = pace.evaluated(self.state, now, view.verdict, self.pace)
+        self.state = schedule.evaluated(self.state, now, view.verdict, self.pace)
         if view.verdict.same:
             self.health.run_ended(now, {"version": 1, "exitCode": 0})
 
@@ -169,7 +169,7 @@ class Loop:
     def _start(self) -> None:
         now = self.clock()
         self.tell(logs.INFO, "something is to be done: starting a run")
-        self.state = pace.started(self.state)
+        self.state = schedule.started(self.state)
         self.health.run_started(now)
         self.runs.start(now)
 

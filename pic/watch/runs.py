@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pic import logs
-from pic.watch import report
+from pic.core import logs
+from pic.watch import run_report
 from pic.watch.child import Child
-from pic.watch.ports import Tell
-from pic.watch.report import Report
+from pic.watch.protocols import Tell
+from pic.watch.run_report import Report
 
 REPORT = "report.json"
 
@@ -99,4 +99,4 @@ class Runs:
         words = file.read_text(encoding="utf-8") if file.exists() else ""
         run.folder.cleanup()
         self._run = None
-        return report.read(words, code)
+        return run_report.read(words, code)

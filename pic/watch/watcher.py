@@ -7,17 +7,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from pic import cluster, logs
-from pic.cluster import ApiTransport, Patience
-from pic.sources import Run
+from pic.cluster import listing
+from pic.cluster.listing import ApiTransport, Patience
+from pic.core import logs
+from pic.run.stack_config import Run
 from pic.watch import feeds, memory
-from pic.watch.bell import Bell
-from pic.watch.cache import Cache
-from pic.watch.look import Looker
+from pic.watch.evaluation import Looker
 from pic.watch.loop import End, Loop
-from pic.watch.pace import Pace
-from pic.watch.ports import Health, Leader, Tell
+from pic.watch.protocols import Health, Leader, Tell
 from pic.watch.runs import Limits, Runs
+from pic.watch.schedule import Pace
+from pic.watch.store import Cache
+from pic.watch.wakeup import Bell
 
 # No answer is worth more than the end of a pod's grace; each asker has waits of its own.
 PATIENCE = Patience(read=15.0, retries=0)
@@ -67,12 +68,12 @@ def connect(work: Work) -> ApiTransport:
     Raises:
         ClusterError: There is no usable configuration.
     """
-    return cluster.connect(work.asked.settings, work.environment, PATIENCE, apart=True)
+    return listing.connect(work.asked.settings, work.environment, PATIENCE, apart=True)
 
 
 def watch(work: Work, others: Others, bell: Bell, tell: Tell = logs.tell) -> End:
     """Watch until the end is asked for, or the settings have changed."""
-    reads = cluster.reads(work.asked.settings)
+    reads = listing.reads(work.asked.settings)
     with ExitStack() as stack:
         stack.callback(others.transport.pool.clear)
         cache = Cache(reads, time.monotonic, bell.ring)

@@ -7,15 +7,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from dev.controlplane import ControlPlane
-from pic import assemble, cluster, plan
-from pic.assemble import Seen
-from pic.cluster import PANGOLIN, StatusError, Transport
-from pic.config import Settings
-from pic.errors import ClusterError
-from pic.inventory import Ownership
-from pic.live import SCHEMA_TARGET, SCHEMA_TARGETS
-from pic.model import Resource, Schema
-from pic.targets import pangolin
+from pic.cluster import listing
+from pic.cluster.listing import PANGOLIN, StatusError, Transport
+from pic.core.errors import ClusterError
+from pic.core.model import Resource, Schema
+from pic.engine.targets import pangolin
+from pic.planning import plan
+from pic.planning.ownership import Ownership
+from pic.settings.parse import Settings
+from pic.snapshot import assemble
+from pic.snapshot.assemble import Seen
+from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.unit.strategies import NAMESPACES, STACK, World, sound_worlds, worlds
 
 WANTED = 300
@@ -25,7 +27,7 @@ def connected(plane: ControlPlane) -> Transport:
     for namespace in NAMESPACES:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         plane.kubectl("apply", "--server-side", "--filename", "-", input=json.dumps(body))
-    return cluster.connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)})
+    return listing.connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)})
 
 
 def planned(world: World, schema: Schema) -> Iterator[Resource]:

@@ -9,12 +9,12 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from dev.controlplane import ControlPlane
-from pic import cluster
-from pic.config import Settings
-from pic.errors import ClusterError
-from pic.watch.cache import Cache
+from pic.cluster import listing
+from pic.core.errors import ClusterError
+from pic.settings.parse import Settings
 from pic.watch.feeds import following
 from pic.watch.leader import Leader
+from pic.watch.store import Cache
 from tests.engine.accounts import Account, Grant, account, grants
 from tests.engine.stage import api_of
 from tests.toolchain.waiting import until
@@ -41,8 +41,8 @@ def less(without: Grant) -> list[Grant]:
 def follow(who: Account, namespace: str, enough: Callable[[Cache, list[str]], bool]) -> list[str]:
     """Follow everything that a watcher follows until it is enough; return its warnings."""
     settings = Settings(namespaces=(namespace,), tunnel_namespace=namespace)
-    source = cluster.connect(settings, who.environment, apart=True)
-    reads, told, lock = cluster.reads(settings), list[str](), threading.Lock()
+    source = listing.connect(settings, who.environment, apart=True)
+    reads, told, lock = listing.reads(settings), list[str](), threading.Lock()
     cache = Cache(reads, time.monotonic, lambda: None)
 
     def tell(_: str, words: str, **__: object) -> None:
@@ -78,7 +78,7 @@ def test_the_account_is_enough_to_follow_everything_and_to_lead(
 
 
 def lead(who: Account, namespace: str) -> Leader:
-    transport = cluster.connect(Settings(), who.environment)
+    transport = listing.connect(Settings(), who.environment)
     return Leader(transport, namespace, "pic-prod", who.user)
 
 
@@ -98,7 +98,7 @@ def test_each_verb_for_following_is_missed_by_its_name(
 
 
 def instead(verb: Grant) -> str:
-    way = cluster.INSTEAD.get(verb.resource, "")
+    way = listing.INSTEAD.get(verb.resource, "")
     return f", or {way}" if way else ""
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from dev.controlplane import ControlPlane
-from pic.cluster import cluster_id, connect
-from pic.config import Settings
-from pic.doctor import Finding, Patient, cluster
-from pic.doctor.project import Stack
-from pic.permissions import needed
+from pic.cli.doctor import Finding, Patient, cluster
+from pic.cli.doctor.project import Stack
+from pic.cluster.listing import cluster_id, connect
+from pic.settings.parse import Settings
+from pic.settings.permissions import needed
 
 
 def found(kubeconfig: Path, root: Path, settings: Settings) -> list[Finding]:

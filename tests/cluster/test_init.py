@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from dev.controlplane import ControlPlane
-from pic import cli
+from pic.cli import main
 
 TUNNEL = """
 apiVersion: tunnel.pangolin.io/v1alpha1
@@ -40,7 +40,7 @@ def test_a_stack_is_bound_to_the_cluster_and_a_second_time_changes_nothing(
     cluster_id: str, tmp_path: Path, capsys: Capture
 ) -> None:
     for _ in range(2):
-        assert cli.main(["init", "--stack", "prod", "--tunnel-namespace", "tunnels"]) == 0
+        assert main.main(["init", "--stack", "prod", "--tunnel-namespace", "tunnels"]) == 0
 
         assert capsys.readouterr().out == (
             "wrote stacks/Pulumi.prod.yaml\n"
@@ -60,7 +60,7 @@ def test_the_only_place_with_tunnels_is_found(
     control_plane.kubectl("wait", "--for=delete", "pangolintunnels", "--all", "-A")
     control_plane.kubectl("create", "-n", namespace, "-f", "-", input=TUNNEL)
 
-    cli.main(["init", "--stack", "prod"])
+    main.main(["init", "--stack", "prod"])
 
     config = written(tmp_path)
     control_plane.kubectl("delete", "-n", namespace, "pangolintunnel/home")
@@ -75,11 +75,11 @@ def test_a_stack_of_another_cluster_is_refused(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Capture,
 ) -> None:
-    cli.main(["init", "--stack", "prod"])
+    main.main(["init", "--stack", "prod"])
     before = written(tmp_path)
     capsys.readouterr()
     monkeypatch.setenv("KUBECONFIG", str(older_control_plane.kubeconfig))
 
-    assert cli.main(["init", "--stack", "prod"]) == 2
+    assert main.main(["init", "--stack", "prod"]) == 2
     assert capsys.readouterr().err.startswith("pic: stack prod belongs to cluster ")
     assert written(tmp_path) == before

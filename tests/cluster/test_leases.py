@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dev.controlplane import ControlPlane
-from pic import cluster
-from pic.cluster import Transport
-from pic.config import Settings
-from pic.errors import ClusterError
+from pic.cluster import listing
+from pic.cluster.listing import Transport
+from pic.core.errors import ClusterError
+from pic.settings.parse import Settings
 from pic.watch.leader import PATIENCE, Leader
 
 CONTENDERS, ROUNDS = 6, 5
@@ -28,7 +28,7 @@ class Clock:
 
 def transport(plane: ControlPlane, user: str = "admin") -> Transport:
     known = {"KUBECONFIG": str(plane.kubeconfig_for(user))}
-    return cluster.connect(Settings(), known, PATIENCE)
+    return listing.connect(Settings(), known, PATIENCE)
 
 
 def lease(plane: ControlPlane, namespace: str) -> dict[str, object]:

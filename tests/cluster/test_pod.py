@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from dev.controlplane import ControlPlane
-from pic import cluster, connection
-from pic.config import Settings
+from pic.cluster import connection, listing
+from pic.settings.parse import Settings
 
 
 def test_a_pod_proves_who_it_is_by_its_token_and_verifies_the_server(
@@ -26,7 +26,7 @@ def test_a_pod_proves_who_it_is_by_its_token_and_verifies_the_server(
         "KUBERNETES_SERVICE_PORT": str(server.port),
     }
 
-    transport = cluster.connect(Settings(), environment)
+    transport = listing.connect(Settings(), environment)
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     answer = transport.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", asked)
 

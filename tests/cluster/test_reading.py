@@ -11,14 +11,15 @@ import pytest
 import yaml
 
 from dev.controlplane import ControlPlane
-from pic import cli, cluster
-from pic.assemble import snapshot
-from pic.cluster import NETWORKING, ApiTransport, Read
-from pic.config import ResourceSchema, Settings, TargetName
-from pic.errors import ClusterError
-from pic.model import Schema
-from pic.permissions import Permission, needed
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.cluster import listing
+from pic.cluster.listing import NETWORKING, ApiTransport, Read
+from pic.core.errors import ClusterError
+from pic.core.model import Schema
+from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.settings.permissions import Permission, needed
+from pic.settings.stack_file import StackFile
+from pic.snapshot.assemble import snapshot
 
 SECONDS = 20.0
 DEFAULT = Settings()
@@ -61,7 +62,7 @@ def connected(
     plane: ControlPlane, settings: Settings = DEFAULT, kubeconfig: Path | None = None
 ) -> ApiTransport:
     environment = {"KUBECONFIG": str(kubeconfig or plane.kubeconfig)}
-    return cluster.connect(settings, environment, cluster.Patience(backoff=0.0))
+    return listing.connect(settings, environment, listing.Patience(backoff=0.0))
 
 
 def uid(plane: ControlPlane) -> str:
@@ -77,7 +78,7 @@ def test_a_snapshot_is_all_there_is_of_every_kind(
         namespaces=(namespace,), tunnel_namespace=namespace, ingress_classes=("pangolin", "")
     )
 
-    found = snapshot(cluster.read(connected(control_plane), settings))
+    found = snapshot(listing.read(connected(control_plane), settings))
 
     assert found.cluster_id == uid(control_plane)
     assert found.classes == ()
@@ -99,7 +100,7 @@ class TwoAPage:
 
     def get(self, path: str) -> object:
         self.asked += 1
-        return self.transport.get(path.replace(f"limit={cluster.PAGE}", "limit=2"))
+        return self.transport.get(path.replace(f"limit={listing.PAGE}", "limit=2"))
 
     def request(self, method: str, path: str, body: object) -> object:
         raise NotImplementedError
@@ -110,7 +111,7 @@ def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namesp
     create(control_plane, namespace, "---".join(INGRESS.replace("NAME", name) for name in names))
     transport = TwoAPage(connected(control_plane))
 
-    found = cluster.listing(transport, Read("Ingress", NETWORKING, "ingresses", namespace))
+    found = listing.listing(transport, Read("Ingress", NETWORKING, "ingresses", namespace))
 
     metadata: list[Any] = [each["metadata"] for each in found]
     assert [each["name"] for each in metadata] == names
@@ -118,7 +119,7 @@ def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namesp
 
 
 def test_the_older_generation_of_the_crd_is_recognised(older_control_plane: ControlPlane) -> None:
-    found = cluster.resource_schema(connected(older_control_plane), DEFAULT)
+    found = listing.resource_schema(connected(older_control_plane), DEFAULT)
 
     assert found == Schema(
         single_target=True, subdomain_optional=False, tunnel_namespace=False, protection=False
@@ -129,7 +130,7 @@ def problem(
     plane: ControlPlane, settings: Settings = DEFAULT, kubeconfig: Path | None = None
 ) -> str:
     with pytest.raises(ClusterError) as caught:
-        cluster.read(connected(plane, settings, kubeconfig), settings)
+        listing.read(connected(plane, settings, kubeconfig), settings)
     return str(caught.value)
 
 
@@ -183,7 +184,7 @@ def test_without_the_crd_a_schema_that_is_set_does_not_help(
 def test_without_the_target_pangolin_no_crd_is_needed(bare_control_plane: ControlPlane) -> None:
     settings = Settings(targets=(TargetName.PIHOLE,))
 
-    seen = cluster.read(connected(bare_control_plane), settings)
+    seen = listing.read(connected(bare_control_plane), settings)
 
     assert (seen.objects, seen.cluster_id) == ({"Ingress": []}, uid(bare_control_plane))
 
@@ -197,7 +198,7 @@ def test_init_names_the_crds_that_are_missing(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(bare_control_plane.kubeconfig))
 
-    assert cli.main(["init", "--stack", "prod"]) == 5
+    assert main.main(["init", "--stack", "prod"]) == 5
     assert capsys.readouterr().out.splitlines()[3:] == [
         "The cluster lacks:",
         *(
@@ -281,7 +282,7 @@ def pic(
     monkeypatch.setenv("KUBECONFIG", str(person.kubeconfig))
 
     def run(*words: str) -> tuple[int, str]:
-        code = cli.main(words)
+        code = main.main(words)
         said = capsys.readouterr()
         return code, said.out + said.err
 

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from dev.controlplane import ControlPlane
-from pic import cli, cluster, waiting
-from pic.config import Settings
-from pic.inventory import Ownership
-from pic.names import STACK_LABEL
-from pic.stackfile import StackFile
-from pic.status import Report, Row, Standing
-from pic.waiting import Pace
+from pic.cli import main
+from pic.cluster import listing
+from pic.cluster import wait as waiting
+from pic.cluster.status import Report, Row, Standing
+from pic.cluster.wait import Pace
+from pic.core.names import STACK_LABEL
+from pic.planning.ownership import Ownership
+from pic.settings.parse import Settings
+from pic.settings.stack_file import StackFile
 
 Capture = pytest.CaptureFixture[str]
 
@@ -27,8 +29,8 @@ class Operator:
         self.plane, self.namespace = plane, namespace
         self.stack = f"s{secrets.token_hex(4)}"
         settings = Settings()
-        self.transport = cluster.connect(settings, {"KUBECONFIG": str(plane.kubeconfig)})
-        self.id = cluster.cluster_id(self.transport, settings)
+        self.transport = listing.connect(settings, {"KUBECONFIG": str(plane.kubeconfig)})
+        self.id = listing.cluster_id(self.transport, settings)
 
     def make(self, *names: str) -> None:
         for name in names:
@@ -80,7 +82,7 @@ def status(
     StackFile(tmp_path, operator.stack).merge({"clusterId": operator.id})
 
     def run() -> tuple[int, dict[str, Any]]:
-        code = cli.main(["status", "--output", "json"])
+        code = main.main(["status", "--output", "json"])
         return code, json.loads(capsys.readouterr().out)
 
     return run

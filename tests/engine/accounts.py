@@ -9,10 +9,10 @@ import yaml
 
 from dev.controlplane import ControlPlane
 from dev.controlplane.api import Api
-from pic.cluster import connect
-from pic.config import Settings
-from pic.initialise import allowed
-from pic.permissions import Permission
+from pic.cli.bind import allowed
+from pic.cluster.listing import connect
+from pic.settings.parse import Settings
+from pic.settings.permissions import Permission
 from tests.toolchain.waiting import until
 
 ROLES = Path(__file__).parents[2] / "deploy" / "roles"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from dev.workspace import KEEPER, ROOT
+from dev.workspace import ROOT, SUPERVISOR
 from tests.toolchain.waiting import until
 
 MOTO = ROOT / ".toolchain" / "moto" / "bin" / "moto_server"
@@ -120,10 +120,10 @@ def _running(
     command: Sequence[str], log: Path, stop: signal.Signals, pid_file: Path | None = None
 ) -> Iterator[None]:
     """Run a server that ends with the block, or with this process, whatever ends that."""
-    keeper = [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid())]
+    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid())]
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [*keeper, *command],
+            [*supervisor, *command],
             cwd=log.parent,
             stdin=subprocess.DEVNULL,
             stdout=output,

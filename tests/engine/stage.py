@@ -17,7 +17,7 @@ from dev.controlplane.api import APPLY, Api, RefusedError
 from dev.pangolin import verified
 from dev.toolchain import Toolchain
 from dev.workspace import PASSPHRASE, Workspace, workspace
-from pic.stackfile import StackFile
+from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, answer
 from tests.planted import PLANTED, leaks, secrets_of
 from tests.toolchain.waiting import Steady, until

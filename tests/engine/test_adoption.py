@@ -3,9 +3,9 @@
 import json
 
 from dev.controlplane.api import JSON
-from pic import adoption
-from pic.names import STACK_LABEL, object_name
-from pic.stackfile import StackFile
+from pic.cluster import managed_fields
+from pic.core.names import STACK_LABEL, object_name
+from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, done, failed
 from tests.engine.stage import APIS, Object, Stage
 from tests.engine.test_lifecycle import MANAGED
@@ -142,7 +142,7 @@ def test_an_adoption_that_was_killed_before_the_apply_is_finished(stage: Stage) 
     go_object(stage, uid)
     [made] = stage.objects()
     name = made["metadata"]["name"]
-    stage.cluster.patch("PangolinResource", stage.name, name, adoption.patch(made))
+    stage.cluster.patch("PangolinResource", stage.name, name, managed_fields.patch(made))
 
     answer = stage.up()
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pic import stores
-from pic.history import backend_url, prune
-from pic.stackfile import PROJECT
+from pic.engine.backend import stores
+from pic.engine.backend.history import backend_url, prune
+from pic.settings.stack_file import PROJECT
 from tests.engine import servers
 from tests.engine.answers import done
 from tests.engine.servers import Backend

@@ -238,7 +238,7 @@ def test_a_signal_ends_a_run_cleanly(stage: Stage, number: signal.Signals) -> No
 
 def is_pic(pid: int) -> bool:
     return b"\0-m\0pic\0up" in Path(f"/proc/{pid}/cmdline").read_bytes() and (
-        b"keeper.py" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        b"supervisor.py" not in Path(f"/proc/{pid}/cmdline").read_bytes()
     )
 
 

@@ -1,6 +1,6 @@
 """Events at the Ingresses, also under a plain `pulumi up`."""
 
-from pic.annotations import NAMES, PREFIX
+from pic.planning.annotations import NAMES, PREFIX
 from tests.engine.stage import Said, Stage
 
 

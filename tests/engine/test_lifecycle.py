@@ -2,7 +2,7 @@
 
 import pytest
 
-from pic.names import object_name
+from pic.core.names import object_name
 from tests.engine.answers import done
 from tests.engine.stage import Object, Stage
 

@@ -13,7 +13,7 @@ from dev.controlplane import ControlPlane
 from dev.pangolin import verified
 from dev.toolchain import Toolchain
 from dev.workspace import Workspace, workspace
-from pic.stackfile import StackFile
+from pic.settings.stack_file import StackFile
 from tests.engine.stage import Cluster, api_of
 
 DATA = Path(__file__).parent.parent / "unit" / "data" / "pull-request"

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from dev.controlplane import ControlPlane
-from pic.names import object_name
+from pic.core.names import object_name
 from tests.engine.answers import Answer, done, failed
 from tests.engine.stage import Cluster, Stage, api_of
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pic.config import Settings
-from pic.doctor import Patient, cluster
-from pic.doctor.project import Stack
+from pic.cli.doctor import Patient, cluster
+from pic.cli.doctor.project import Stack
+from pic.settings.parse import Settings
 from tests.engine.accounts import Account, Grant, account, grants
 from tests.engine.stage import Said, Stage
 from tests.toolchain.waiting import until

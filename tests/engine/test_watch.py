@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pic.automation import PARALLEL
+from pic.engine.automation import PARALLEL
 from tests.engine.stage import SECONDS, Stage
 from tests.engine.watcher import Watcher, watching
 from tests.toolchain.waiting import until

@@ -28,7 +28,7 @@ class Watcher:
 
     @property
     def pid(self) -> int:
-        """The watcher itself; the process is its keeper."""
+        """The watcher itself; the process is its supervisor."""
         [pid] = _children(self.process.pid)
         return pid
 

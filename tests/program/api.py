@@ -12,9 +12,15 @@ from typing import Any, cast
 
 import yaml
 
-from pic import cluster
-from pic.cluster import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN
-from pic.names import labels
+from pic.cluster import listing
+from pic.cluster.listing import (
+    CORE,
+    CRD,
+    IDENTITY,
+    NETWORKING,
+    PANGOLIN,
+)
+from pic.core.names import labels
 from tests.planted import TOKEN
 
 CLUSTER = "11111111-2222-3333-4444-555555555555"
@@ -212,4 +218,4 @@ def furnish(
 
 
 # Nothing to wait for: this server is either there at once or meant to fail.
-HASTE = cluster.Patience(connect=1.0, read=0.1, retry_after=0, backoff=0.0)
+HASTE = listing.Patience(connect=1.0, read=0.1, retry_after=0, backoff=0.0)

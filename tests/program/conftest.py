@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pic import program
-from pic.errors import EngineError
-from pic.state import Remembered, State
+from pic.core.errors import EngineError
+from pic.engine import program
+from pic.engine.backend.state import Remembered, State
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, serving
 from tests.program.engine import Seen

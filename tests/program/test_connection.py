@@ -9,21 +9,21 @@ import certifi
 import pytest
 import yaml
 
-from pic import cluster, connection
-from pic.cluster import StatusError
-from pic.config import Settings
-from pic.errors import ClusterError
+from pic.cluster import connection, listing
+from pic.cluster.listing import StatusError
+from pic.core.errors import ClusterError
+from pic.settings.parse import Settings
 from tests.planted import TOKEN
 from tests.program.api import HASTE, Answer, Api, kubeconfig, serving
 
 DEFAULT = Settings()
 
 
-def connected(api: Api, tmp_path: Path) -> cluster.ApiTransport:
-    return cluster.connect(DEFAULT, {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}, HASTE)
+def connected(api: Api, tmp_path: Path) -> listing.ApiTransport:
+    return listing.connect(DEFAULT, {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}, HASTE)
 
 
-def failure(transport: cluster.ApiTransport, method: str = "GET") -> str:
+def failure(transport: listing.ApiTransport, method: str = "GET") -> str:
     with pytest.raises(ClusterError) as caught:
         transport.request(method, "/x", None)
     return str(caught.value)
@@ -104,7 +104,7 @@ def test_a_busy_server_is_waited_for_as_it_asks_but_within_a_bound(
 ) -> None:
     api.says("/x", Answer({}, 429, {"Retry-After": "3600"}), Answer([1]))
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-    transport = cluster.connect(Settings(), environment, cluster.Patience(retry_after=1))
+    transport = listing.connect(Settings(), environment, listing.Patience(retry_after=1))
     started = time.monotonic()
 
     assert transport.get("/x") == [1]
@@ -134,10 +134,10 @@ def test_an_answer_that_is_cut_off_is_no_answer(api: Api, tmp_path: Path) -> Non
 
 def test_a_server_that_is_too_slow_is_no_answer(api: Api, tmp_path: Path) -> None:
     api.says("/x", Answer({}, delay=0.3), Answer({}))
-    patience = cluster.Patience(read=0.05, backoff=0.0)
+    patience = listing.Patience(read=0.05, backoff=0.0)
     config = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
 
-    transport = cluster.connect(DEFAULT, config, patience)
+    transport = listing.connect(DEFAULT, config, patience)
 
     assert failure(transport, "POST").endswith(
         "Read timed out. (read timeout=0.05). Check the network, KUBECONFIG and pic:context"
@@ -159,7 +159,7 @@ def test_a_server_without_tls_is_no_answer_to_who_expects_it(api: Api, tmp_path:
     path = tmp_path / "config"
     path.write_text(yaml.safe_dump(kubeconfig(api.server.replace("http:", "https:"))))
 
-    said = failure(cluster.connect(DEFAULT, {"KUBECONFIG": str(path)}, HASTE))
+    said = failure(listing.connect(DEFAULT, {"KUBECONFIG": str(path)}, HASTE))
 
     assert said.startswith(f"no answer from https://127.0.0.1:{api.port}: ")
 
@@ -169,7 +169,7 @@ def test_a_server_without_tls_is_no_answer_to_who_expects_it(api: Api, tmp_path:
 
 def no_way(settings: Settings, environment: Mapping[str, str]) -> str:
     with pytest.raises(ClusterError) as caught:
-        cluster.connect(settings, environment)
+        listing.connect(settings, environment)
     return str(caught.value)
 
 
@@ -214,15 +214,15 @@ def test_several_kubeconfig_files_are_one(tmp_path: Path) -> None:
     two = written(tmp_path / "2", "http://two.example.com", "two")
     environment = {"KUBECONFIG": f"{one}:{tmp_path / 'none'}:{two}"}
 
-    assert cluster.connect(DEFAULT, environment).server == "http://one.example.com"
-    assert cluster.connect(Settings(context="two"), environment).server == "http://two.example.com"
+    assert listing.connect(DEFAULT, environment).server == "http://one.example.com"
+    assert listing.connect(Settings(context="two"), environment).server == "http://two.example.com"
 
 
 def test_the_kubeconfig_of_the_settings_wins(tmp_path: Path) -> None:
     one = written(tmp_path / "1", "http://one.example.com", "one")
     two = written(tmp_path / "2", "http://two.example.com/", "two")
 
-    found = cluster.connect(Settings(kubeconfig=two), {"KUBECONFIG": one})
+    found = listing.connect(Settings(kubeconfig=two), {"KUBECONFIG": one})
 
     assert found.server == "http://two.example.com"
 
@@ -246,7 +246,7 @@ def test_an_incomplete_service_account_is_told(pod: dict[str, str], tmp_path: Pa
 def test_in_a_pod_its_service_account_is_taken(pod: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "ca.crt").write_text(certifi.contents())
 
-    found = cluster.connect(DEFAULT, pod)
+    found = listing.connect(DEFAULT, pod)
 
     assert found.server == "https://10.0.0.1:443"
     assert found.credentials.header == "Bearer of-the-pod"
@@ -261,5 +261,5 @@ def test_an_authority_that_is_no_certificate_is_told(pod: dict[str, str], tmp_pa
 def test_a_kubeconfig_or_a_context_goes_before_the_pod(pod: dict[str, str], tmp_path: Path) -> None:
     path = written(tmp_path / "1", "http://one.example.com", "one")
 
-    assert cluster.connect(DEFAULT, {**pod, "KUBECONFIG": path}).server == "http://one.example.com"
+    assert listing.connect(DEFAULT, {**pod, "KUBECONFIG": path}).server == "http://one.example.com"
     assert no_way(Settings(context="moon"), pod).startswith("no way to the cluster: Invalid kube")

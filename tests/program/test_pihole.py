@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dev.pihole import PiHole
-from pic.cluster import NETWORKING
+from pic.cluster.listing import NETWORKING
 from tests.program.api import CLUSTER, Answer, Api, furnish, ingress
 from tests.program.engine import Seen
 

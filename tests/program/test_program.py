@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
-from pic import declared, program
-from pic.cluster import IDENTITY
-from pic.config import Settings
-from pic.model import Owner, Plan, Resource, Spec
-from pic.names import STACK_LABEL
+from pic.cluster.listing import IDENTITY
+from pic.core.model import (
+    Owner,
+    Plan,
+    Resource,
+    Spec,
+)
+from pic.core.names import STACK_LABEL
+from pic.engine import program
+from pic.run import fingerprint
+from pic.settings.parse import Settings
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.engine import HOOKS, Seen
@@ -127,7 +133,7 @@ def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_
         "resources": 2.0,
         "digest": outputs["digest"],
         "deployed": {
-            "pic": declared.installed_version(),
+            "pic": fingerprint.installed_version(),
             "plugin": version("pulumi-kubernetes"),
             "cluster": CLUSTER,
             "namespaces": "all",
@@ -304,14 +310,14 @@ def planned(uid: str = "uid") -> Plan:
 
 def test_the_digest_names_what_is_declared() -> None:
     found = {
-        declared.digest(planned(), Settings()),
-        declared.digest(planned("other"), Settings()),
-        declared.digest(planned(), Settings(owner_references=False)),
-        declared.digest(Plan(), Settings()),
+        fingerprint.digest(planned(), Settings()),
+        fingerprint.digest(planned("other"), Settings()),
+        fingerprint.digest(planned(), Settings(owner_references=False)),
+        fingerprint.digest(Plan(), Settings()),
     }
 
     assert len(found) == 4
-    assert declared.digest(planned(), Settings()) == declared.digest(
+    assert fingerprint.digest(planned(), Settings()) == fingerprint.digest(
         planned(), Settings(events=False)
     )
 
@@ -320,9 +326,9 @@ def test_being_held_alone_does_not_change_the_digest() -> None:
     [resource] = planned().resources
     held = Plan((replace(resource, held=True),))
 
-    assert declared.digest(held, Settings()) == declared.digest(planned(), Settings())
+    assert fingerprint.digest(held, Settings()) == fingerprint.digest(planned(), Settings())
 
 
 def test_a_checkout_that_is_not_installed_has_no_version() -> None:
-    assert declared.installed_version() != "uninstalled"
-    assert declared.installed_version("no-such-distribution") == "uninstalled"
+    assert fingerprint.installed_version() != "uninstalled"
+    assert fingerprint.installed_version("no-such-distribution") == "uninstalled"

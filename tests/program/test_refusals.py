@@ -6,8 +6,8 @@ from pathlib import Path
 import pulumi
 import pytest
 
-from pic import program
-from pic.cluster import CRD, IDENTITY, NETWORKING
+from pic.cluster.listing import CRD, IDENTITY, NETWORKING
+from pic.engine import program
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.conftest import Memory

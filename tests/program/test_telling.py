@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from pic import cluster, program, situation, sources
-from pic.events import EVENTS_A_RUN
-from pic.hooks import Hooks
+from pic.cluster import listing
+from pic.cluster.events import EVENTS_A_RUN
+from pic.engine import program
+from pic.engine.hooks import Hooks
+from pic.run import situation, stack_config
 from tests.program import engine
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.engine import Seen
@@ -55,8 +57,8 @@ def test_nothing_is_posted_in_a_preview_nor_where_events_are_off(
 def test_what_was_told_in_the_last_run_is_not_posted_again(api: Api, tmp_path: Path) -> None:
     furnish(api, [ingress("odd", "")])
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-    asked = sources.deployable({"clusterId": CLUSTER}, "prod", environment)
-    transport = cluster.connect(asked.settings, environment)
+    asked = stack_config.deployable({"clusterId": CLUSTER}, "prod", environment)
+    transport = listing.connect(asked.settings, environment)
 
     def declared(told: tuple[str, ...]) -> Seen:
         known = situation.look(asked, transport, environment)

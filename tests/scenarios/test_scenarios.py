@@ -10,21 +10,22 @@ from typing import TypedDict
 import pytest
 import yaml
 
-from pic import assemble, live, manifests, plan, wire
-from pic.assemble import Seen
-from pic.config import parse
-from pic.errors import PiholeError
-from pic.inventory import Ownership
-from pic.model import LiveRecord, Schema, Unanswered
-from pic.notices import Reason
-from pic.sources import OFFLINE_STACK, offline_snapshot, stack_label
+from pic.core.errors import PiholeError
+from pic.core.model import LiveRecord, Schema, Unanswered
+from pic.core.notices import Reason
+from pic.planning import plan, serialise
+from pic.planning.ownership import Ownership
+from pic.run.stack_config import OFFLINE_STACK, offline_snapshot, stack_label
+from pic.settings.parse import parse
+from pic.snapshot import assemble, manifests, pangolin
+from pic.snapshot.assemble import Seen
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "dev" / "examples"
 SCENARIOS = sorted(HERE.glob("*.yaml"))
 SCHEMAS = {
-    "targets": live.SCHEMA_TARGETS,
-    "target": live.SCHEMA_TARGET,
+    "targets": pangolin.SCHEMA_TARGETS,
+    "target": pangolin.SCHEMA_TARGET,
     "apex": Schema(subdomain_optional=True),
 }
 
@@ -103,7 +104,7 @@ def planned(scenario: Scenario) -> object:
     earlier = stack_label(settings.adopt_from) if settings.adopt_from else ""
     ownership = Ownership(label if stack else "", adopt=settings.adopt, earlier=earlier)
     snapshot = assemble.snapshot(seen(scenario))
-    return json.loads(json.dumps(wire.plan(plan.build(snapshot, settings, label, ownership))))
+    return json.loads(json.dumps(serialise.plan(plan.build(snapshot, settings, label, ownership))))
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
@@ -139,4 +140,4 @@ def test_the_plan_of_an_example_is_as_written_down(folder: Path) -> None:
     found = plan.build(snapshot, settings, stack_label(OFFLINE_STACK), Ownership(""))
 
     expected = json.loads((HERE / "examples" / f"{folder.name}.json").read_text(encoding="utf-8"))
-    assert json.loads(json.dumps(wire.plan(found))) == expected
+    assert json.loads(json.dumps(serialise.plan(found))) == expected

@@ -2,16 +2,25 @@
 
 from pathlib import Path
 
-from pic import changes
-from pic.cluster import Transport
-from pic.config import Settings
-from pic.inventory import Ownership
-from pic.model import HttpConfig, LiveResource, Owner, Plan, Resource, Snapshot, Spec, Target
-from pic.names import labels
-from pic.situation import Situation
-from pic.sources import Run
-from pic.state import Remembered, State
-from pic.targets import pangolin
+from pic.cluster.listing import Transport
+from pic.core.model import (
+    HttpConfig,
+    LiveResource,
+    Owner,
+    Plan,
+    Resource,
+    Snapshot,
+    Spec,
+    Target,
+)
+from pic.core.names import labels
+from pic.engine.backend.state import Remembered, State
+from pic.engine.targets import pangolin
+from pic.planning import changes
+from pic.planning.ownership import Ownership
+from pic.run.situation import Situation
+from pic.run.stack_config import Run
+from pic.settings.parse import Settings
 
 STACK = "pic.prod"
 OURS = Ownership(STACK)

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import pytest
 
-from pic.engine import Engine
-from pic.outcome import Outcome
+from pic.engine.engine import Engine
+from pic.engine.outcome import Outcome
 from tests.unit.deployed import urn
 from tests.unit.fakes import HOST
 

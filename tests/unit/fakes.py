@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from pic import cli, declared, driver
-from pic.config import Settings
-from pic.engine import Engine
-from pic.errors import EngineError
-from pic.objects import Raw
-from pic.outcome import Outcome
-from pic.situation import Situation
-from pic.stackfile import StackFile
-from pic.state import State
+from pic.cli import main
+from pic.core.errors import EngineError
+from pic.engine import driver
+from pic.engine.backend.state import State
+from pic.engine.engine import Engine
+from pic.engine.outcome import Outcome
+from pic.run import fingerprint
+from pic.run.situation import Situation
+from pic.settings.parse import Settings
+from pic.settings.stack_file import StackFile
+from pic.snapshot.parse import Raw
 from tests.program import engine as mocks
 from tests.program.api import CLUSTER, Api, furnish, ingress, serving
 from tests.unit.deployed import A, live, situation, urn, wanted
@@ -96,8 +98,8 @@ def same(*hosts: str, settings: Settings | None = None) -> Situation:
 def outputs(known: Situation, **deployed: str) -> dict[str, Any]:
     """What a deployment of this exports."""
     return {
-        "digest": declared.digest(known.plan, known.settings),
-        "deployed": {**declared.means(known), **deployed},
+        "digest": fingerprint.digest(known.plan, known.settings),
+        "deployed": {**fingerprint.means(known), **deployed},
     }
 
 
@@ -122,6 +124,6 @@ def use(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
 
 def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     """The exit code of a command line, and what it said."""
-    code = cli.main(words)
+    code = main.main(words)
     said = capsys.readouterr()
     return code, said.out, said.err

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pic.cluster import StatusError
-from pic.errors import ClusterError
-from pic.objects import Raw, mapping, text
+from pic.cluster.listing import StatusError
+from pic.core.errors import ClusterError
+from pic.snapshot.parse import Raw, mapping, text
 from pic.watch.leader import Leader
 
 COLLECTION = "/apis/coordination.k8s.io/v1/namespaces/pic/leases"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pic.doctor import Patient
+from pic.cli.doctor import Patient
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOST = "here"

@@ -5,9 +5,9 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pic.errors import PiholeError
-from pic.model import LiveRecord
-from pic.pihole.api import Edit
+from pic.core.errors import PiholeError
+from pic.core.model import LiveRecord
+from pic.pihole.protocol import Edit
 
 
 @dataclass

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Thread
 
-from pic.model import Family
-from pic.pihole.api import Edit
+from pic.core.model import Family
+from pic.pihole.protocol import Edit
 
 CLUSTER = "2f0c1b9a-7a53-4a6e-9c0d-6d1a1f2e3b4c"
 PATIENCE = 10.0  # seconds until a test that hangs fails

@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
+from pic.core.names import (
+    NAME_LABEL,
+    NAMESPACE_LABEL,
+    STACK_LABEL,
+    UID_LABEL,
+)
 
 Raw = dict[str, object]
 World = dict[str, list[Raw]]

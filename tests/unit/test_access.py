@@ -7,8 +7,8 @@ import certifi
 import pytest
 import urllib3
 
-from pic import access
-from pic.access import Access
+from pic.cluster import endpoint
+from pic.cluster.endpoint import Access
 
 RETRIES = urllib3.Retry(0)
 POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
@@ -22,13 +22,13 @@ def account(tmp_path: Path) -> Path:
 
 
 def test_a_pod_finds_its_api_server(account: Path) -> None:
-    assert access.in_cluster(POD, account) == Access(
+    assert endpoint.in_cluster(POD, account) == Access(
         "https://10.0.0.1:443", authority="authority", authorization="Bearer secret"
     )
 
 
 def test_an_address_of_version_6_has_brackets(account: Path) -> None:
-    found = access.in_cluster({**POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}, account)
+    found = endpoint.in_cluster({**POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}, account)
 
     assert found.server == "https://[fd00::1]:443"
 
@@ -47,7 +47,7 @@ def test_an_address_of_version_6_has_brackets(account: Path) -> None:
 def test_a_proxy_is_used_unless_it_is_passed_by(account: Path, passed_by: str, proxy: str) -> None:
     environment = {**POD, "HTTPS_PROXY": "http://proxy:3128", "no_proxy": passed_by}
 
-    assert access.in_cluster(environment, account).proxy == proxy
+    assert endpoint.in_cluster(environment, account).proxy == proxy
 
 
 def test_a_name_is_passed_by_with_its_domain(account: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_name_is_passed_by_with_its_domain(account: Path) -> None:
         "NO_PROXY": ".example.com",
     }
 
-    assert access.in_cluster(environment, account).proxy == ""
+    assert endpoint.in_cluster(environment, account).proxy == ""
 
 
 def test_a_way_shows_no_secret() -> None:
@@ -66,7 +66,7 @@ def test_a_way_shows_no_secret() -> None:
 
 
 def context_of(to: Access) -> ssl.SSLContext:
-    found = access.pool(to, RETRIES).connection_pool_kw["ssl_context"]
+    found = endpoint.pool(to, RETRIES).connection_pool_kw["ssl_context"]
     assert isinstance(found, ssl.SSLContext)
     return found
 
@@ -90,7 +90,7 @@ def test_a_certificate_without_its_key_is_none() -> None:
 
 
 def test_a_proxy_and_another_name_are_on_the_way() -> None:
-    made = access.pool(Access("http://a", proxy="http://proxy:1", server_name="b"), RETRIES)
+    made = endpoint.pool(Access("http://a", proxy="http://proxy:1", server_name="b"), RETRIES)
 
     assert isinstance(made, urllib3.ProxyManager)
     assert made.connection_pool_kw["server_hostname"] == "b"

@@ -6,12 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from pic import actions
-from pic.actions import Action, Scene
-from pic.changes import Changes, Move, RecordChanges, RecordUpdate, Update
-from pic.model import Ingress, LiveRecord, Owner, Plan, Record, Resource
-from pic.notices import Notice, Reason, Ref
-from pic.outcome import Failure, Outcome
+from pic.cli import run_log
+from pic.cli.run_log import Action, Scene
+from pic.core.model import (
+    Ingress,
+    LiveRecord,
+    Owner,
+    Plan,
+    Record,
+    Resource,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.engine.outcome import Failure, Outcome
+from pic.planning.changes import (
+    Changes,
+    Move,
+    RecordChanges,
+    RecordUpdate,
+    Update,
+)
 from tests.unit.deployed import CLUSTER, STACK, URN, A, B, C, live, urn, wanted
 from tests.unit.test_outcome import failed, said
 
@@ -62,7 +75,7 @@ def test_each_resource_that_the_engine_touched_is_one_line() -> None:
         "import": [urn("other.org")],
     }
 
-    lines = actions.done(Outcome(steps), scene(wanted(A), wanted(B), changes=found))
+    lines = run_log.done(Outcome(steps), scene(wanted(A), wanted(B), changes=found))
 
     assert lines == (
         Action(INFO, "resource created", about(A)),
@@ -75,7 +88,7 @@ def test_each_resource_that_the_engine_touched_is_one_line() -> None:
 def test_a_replacement_is_one_line() -> None:
     steps = {each: [urn(A)] for each in ("create-replacement", "replace", "delete-replaced")}
 
-    assert actions.done(Outcome(steps), scene(wanted(A))) == (
+    assert run_log.done(Outcome(steps), scene(wanted(A))) == (
         Action(INFO, "resource updated", about(A)),
     )
 
@@ -91,7 +104,7 @@ def test_a_replacement_is_one_line() -> None:
 def test_an_object_is_of_the_ingresses_that_it_refers_to_else_of_that_of_its_labels(
     resource: Resource, ingress: str
 ) -> None:
-    lines = actions.done(Outcome({"create": [urn(A)]}), scene(resource))
+    lines = run_log.done(Outcome({"create": [urn(A)]}), scene(resource))
 
     assert lines == (Action(INFO, "resource created", {**about(A), "ingress": ingress}),)
 
@@ -101,7 +114,7 @@ def test_what_failed_is_an_error_and_its_ingress_is_told_of_all_of_them() -> Non
     refused(outcome, urn(A), A, "HTTP 429")
     refused(outcome, urn(B), B, "no")
 
-    assert actions.done(outcome, scene(wanted(A), wanted(B))) == (
+    assert run_log.done(outcome, scene(wanted(A), wanted(B))) == (
         Action(ERROR, "resource failed", about(A, operation="create", error="HTTP 429")),
         Action(ERROR, "resource failed", about(B, operation="update", error="no")),
         Action(
@@ -115,7 +128,7 @@ def test_what_failed_is_an_error_and_its_ingress_is_told_of_all_of_them() -> Non
 def test_what_could_not_even_be_read_is_an_error_too() -> None:
     outcome = refused(Outcome({"refresh": [urn(A)]}), urn(A), A, "gone")
 
-    assert actions.done(outcome, scene(wanted(A))) == (
+    assert run_log.done(outcome, scene(wanted(A))) == (
         Action(ERROR, "resource failed", about(A, operation="read", error="gone")),
         Action(ERROR, "reconcile failed", {"ingress": "prod/web", "error": f"{A}: gone"}),
     )
@@ -130,7 +143,7 @@ class Unread(Outcome):
 
 
 def test_a_record_that_could_not_be_read_is_an_error_of_pi_hole() -> None:
-    assert actions.done(Unread(), scene(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
+    assert run_log.done(Unread(), scene(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
         Action(
             ERROR,
             "pi-hole api error",
@@ -150,7 +163,7 @@ def test_dns_records_have_the_messages_and_fields_of_the_specification() -> None
         "delete": [record_urn(f"{C}/A"), record_urn("gone.org/A")],
     }
 
-    lines = actions.done(Outcome(steps), scene(records=[six, new], changes=found, ingresses=[left]))
+    lines = run_log.done(Outcome(steps), scene(records=[six, new], changes=found, ingresses=[left]))
 
     assert lines == (
         Action(
@@ -169,7 +182,7 @@ def test_dns_records_have_the_messages_and_fields_of_the_specification() -> None
 def test_the_old_address_is_empty_where_pi_hole_was_not_read() -> None:
     steps = {"update": [record_urn(f"{A}/A"), record_urn("b.org/A")]}
 
-    lines = actions.done(Outcome(steps), scene(records=[Record(A, "192.0.2.7", ())]))
+    lines = run_log.done(Outcome(steps), scene(records=[Record(A, "192.0.2.7", ())]))
 
     assert [each.fields for each in lines] == [
         {"ingress": "", "host": A, "old_ip": "", "new_ip": "192.0.2.7"},
@@ -181,7 +194,7 @@ def test_a_pi_hole_that_refuses_is_an_error_with_the_operation() -> None:
     name = record_urn(f"{A}/A")
     outcome = refused(Outcome({"create": [name]}), name, A, "HTTP 429")
 
-    assert actions.done(outcome, scene(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
+    assert run_log.done(outcome, scene(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
         Action(
             ERROR,
             "pi-hole api error",
@@ -204,7 +217,7 @@ def test_each_ingress_that_something_is_done_for_is_begun_with_once() -> None:
         removed=(live(wanted(B)),),
     )
 
-    assert actions.begun(scene(changes=found)) == tuple(
+    assert run_log.begun(scene(changes=found)) == tuple(
         Action(DEBUG, "reconcile started", {"ingress": name})
         for name in ("dev/web", "dns/new", "prod/blog", "prod/shop", "prod/web")
     )
@@ -224,7 +237,7 @@ def test_notices_are_lines_with_their_fields() -> None:
         Notice(Reason.PIHOLE_UNREADABLE, Ref("Pi-hole", "", "http://dns"), "HTTP 503"),
     ]
 
-    assert actions.noticed(scene(notices=notices, ingresses=[web])) == (
+    assert run_log.noticed(scene(notices=notices, ingresses=[web])) == (
         Action(
             WARN,
             "invalid annotation",

@@ -1,7 +1,17 @@
 import pytest
 
-from pic.annotations import KEYS, NAMES, NONE, PREFIX, Remark, Switch, Wishes, read, switch
-from pic.notices import Reason
+from pic.core.notices import Reason
+from pic.planning.annotations import (
+    KEYS,
+    NAMES,
+    NONE,
+    PREFIX,
+    Remark,
+    Switch,
+    Wishes,
+    read,
+    switch,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-from pic import assemble
-from pic.assemble import Seen
-from pic.live import SCHEMA_TARGET, SCHEMA_TARGETS
-from pic.model import Service, Snapshot, Unreadable
-from pic.names import STACK_LABEL, derived_uid
-from pic.objects import Raw
+from pic.core.model import Service, Snapshot, Unreadable
+from pic.core.names import STACK_LABEL, derived_uid
+from pic.snapshot import assemble
+from pic.snapshot.assemble import Seen
+from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
+from pic.snapshot.parse import Raw
 
 NETWORKING = "networking.k8s.io/v1"
 PANGOLIN = "tunnel.pangolin.io/v1alpha1"

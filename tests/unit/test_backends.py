@@ -1,9 +1,15 @@
 import pytest
 
-from pic.backends import BackendError, Resolver
-from pic.config import Settings
-from pic.model import ResourceBackend, Service, ServiceBackend, ServicePort, Target
-from pic.notices import Reason
+from pic.core.model import (
+    ResourceBackend,
+    Service,
+    ServiceBackend,
+    ServicePort,
+    Target,
+)
+from pic.core.notices import Reason
+from pic.planning.backends import BackendError, Resolver
+from pic.settings.parse import Settings
 
 WEB = Service(
     "prod",

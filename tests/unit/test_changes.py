@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from pic.changes import Changes, FieldChange, Move, Update, Weakening, between
-from pic.inventory import Ownership
-from pic.model import (
+from pic.core.model import (
     HttpConfig,
     LiveResource,
     Owner,
@@ -15,7 +13,21 @@ from pic.model import (
     Target,
     TunnelRef,
 )
-from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
+from pic.core.names import (
+    NAME_LABEL,
+    NAMESPACE_LABEL,
+    STACK_LABEL,
+    UID_LABEL,
+)
+from pic.planning.changes import (
+    Changes,
+    FieldChange,
+    Move,
+    Update,
+    Weakening,
+    between,
+)
+from pic.planning.ownership import Ownership
 
 STACK = "pic.prod"
 OURS = Ownership(STACK)

@@ -1,11 +1,21 @@
-from pic.claims import Claim, Claims, Contest, settle
-from pic.config import Settings
-from pic.inventory import Inventory, Ownership
-from pic.model import Ingress, LiveResource, Snapshot, Unreadable
-from pic.names import STACK_LABEL
-from pic.notices import Notice, Reason, Ref
-from pic.select import Notices
-from pic.tunnels import Tunnels
+from pic.core.model import (
+    Ingress,
+    LiveResource,
+    Snapshot,
+    Unreadable,
+)
+from pic.core.names import STACK_LABEL
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.claims import (
+    Claim,
+    Claims,
+    Contest,
+    settle,
+)
+from pic.planning.ownership import Inventory, Ownership
+from pic.planning.selection import Notices
+from pic.planning.tunnels import Tunnels
+from pic.settings.parse import Settings
 
 EMPTY = Inventory((), Ownership("pic.prod"))
 

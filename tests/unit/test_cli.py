@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pic import cli
-from pic.cluster import PANGOLIN
-from pic.initialise import REVIEW
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.cli.bind import REVIEW
+from pic.cluster.listing import PANGOLIN
+from pic.settings.stack_file import StackFile
 from tests.program.api import CLUSTER, Answer, Api, furnish, ingress, serving
 
 WEB = """
@@ -44,7 +44,7 @@ Capture = pytest.CaptureFixture[str]
 
 def failure(capsys: Capture, *words: str) -> tuple[int, str]:
     """The exit code and what is on standard error, with nothing on standard output."""
-    code = cli.main(words)
+    code = main.main(words)
     said = capsys.readouterr()
     assert said.out == ""
     return code, said.err
@@ -52,7 +52,7 @@ def failure(capsys: Capture, *words: str) -> tuple[int, str]:
 
 def usage(capsys: Capture, *words: str) -> tuple[object, str]:
     with pytest.raises(SystemExit) as caught:
-        cli.main(words)
+        main.main(words)
     said = capsys.readouterr()
     return caught.value.code, said.out + said.err
 
@@ -63,7 +63,7 @@ def test_the_help_names_the_verbs_and_the_exit_codes(capsys: Capture) -> None:
     assert code == 0
     assert "plan" in text
     assert "init" in text
-    assert text.endswith(cli.EPILOG + "\n")
+    assert text.endswith(main.EPILOG + "\n")
 
 
 @pytest.mark.parametrize("verb", ["plan", "init"])
@@ -85,7 +85,7 @@ def test_wrong_usage_is_exit_code_2(capsys: Capture, words: list[str]) -> None:
 
 
 def test_a_plan_of_files_as_text(capsys: Capture) -> None:
-    assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+    assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
 
     said = capsys.readouterr()
     assert said.err == ""
@@ -101,7 +101,7 @@ def test_a_plan_of_files_as_text(capsys: Capture) -> None:
 
 
 def test_a_plan_of_files_as_json(capsys: Capture) -> None:
-    assert cli.main(["plan", "--offline", "--manifests", "web.yaml", "--output", "json"]) == 0
+    assert main.main(["plan", "--offline", "--manifests", "web.yaml", "--output", "json"]) == 0
 
     assert json.loads(capsys.readouterr().out) == {
         "version": 1,
@@ -149,7 +149,7 @@ def test_a_plan_of_files_as_json(capsys: Capture) -> None:
 def test_a_plan_of_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WEB.encode())))
 
-    assert cli.main(["plan", "--offline", "--manifests", "-"]) == 0
+    assert main.main(["plan", "--offline", "--manifests", "-"]) == 0
     assert "app.example.com" in capsys.readouterr().out
 
 
@@ -159,7 +159,7 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
     StackFile(root, "prod").merge({"backendScheme": "http"})
     monkeypatch.setenv("PIC_BACKEND_SCHEME", "https")
 
-    cli.main(["plan", "--stack", "prod", "--offline", "--manifests", "web.yaml"])
+    main.main(["plan", "--stack", "prod", "--offline", "--manifests", "web.yaml"])
 
     assert capsys.readouterr().out.splitlines()[3:5] == [
         "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: name the host",
@@ -259,7 +259,7 @@ def test_a_plan_of_the_cluster_tells_a_terminal_what_takes_time(
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
-    assert cli.main(["plan", *flags]) == 0
+    assert main.main(["plan", *flags]) == 0
     assert terminal.getvalue() == said
     assert capsys.readouterr().out.splitlines()[-1] == "1 resource, 0 warnings, 0 remarks"
 
@@ -270,7 +270,7 @@ def test_init_writes_the_stack_and_says_what_is_next(root: Path, capsys: Capture
     api.says(REVIEW, Answer({"status": {"allowed": True}}))
     words = ["init", "--stack", "prod", "--tunnel-namespace", "there", "--config", "context=here"]
 
-    assert cli.main(words) == 0
+    assert main.main(words) == 0
     assert capsys.readouterr().out == (
         "wrote stacks/Pulumi.prod.yaml\n"
         "  pic:context: here\n"
@@ -311,7 +311,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPat
     with os.fdopen(writing, "w") as closed:
         monkeypatch.setattr("sys.stdout", closed)
 
-        assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+        assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
 
 
 @pytest.mark.parametrize(("encoding", "arrow"), [("ascii", b"\\u2192"), ("utf-8", "→".encode())])
@@ -321,14 +321,14 @@ def test_an_encoding_without_arrows_gets_escapes(
     shown = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding=encoding))
 
-    assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+    assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
     assert b"public    / " + arrow + b" http://web." in shown.getvalue()
 
 
 def test_output_may_be_any_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", shown := io.StringIO())
 
-    assert cli.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+    assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
     assert "app.example.com" in shown.getvalue()
 
 

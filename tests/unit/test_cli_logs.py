@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pic import cli
-from pic.outcome import Outcome
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.engine.outcome import Outcome
+from pic.settings.stack_file import StackFile
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.unit.deployed import urn
 from tests.unit.deploying import CREATED, MAKING, NAME, OLD, Capture, Use
@@ -222,4 +222,4 @@ def test_a_terminal_that_is_gone_stops_nothing(monkeypatch: pytest.MonkeyPatch) 
     gone.close()
     monkeypatch.setattr("sys.stderr", gone)
 
-    assert cli.main(["plan"]) == 0
+    assert main.main(["plan"]) == 0

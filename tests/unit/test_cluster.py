@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
-from pic import cluster, live
-from pic.assemble import Seen
-from pic.cluster import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN, Read, StatusError
-from pic.config import ResourceSchema, Settings, TargetName
-from pic.errors import ClusterError
-from pic.model import Schema
+from pic.cluster import listing
+from pic.cluster.listing import (
+    CORE,
+    CRD,
+    IDENTITY,
+    NETWORKING,
+    PANGOLIN,
+    Read,
+    StatusError,
+)
+from pic.core.errors import ClusterError
+from pic.core.model import Schema
+from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.snapshot import pangolin
+from pic.snapshot.assemble import Seen
 
 DEFAULT = Settings()
 FIXED = Settings(resource_schema=ResourceSchema.TARGETS, cluster_id="cluster-1")
@@ -51,7 +60,7 @@ def named(*names: str) -> list[dict[str, object]]:
 
 def problem(transport: Canned, wanted: Read = INGRESSES) -> str:
     with pytest.raises(ClusterError) as caught:
-        cluster.listing(transport, wanted)
+        listing.listing(transport, wanted)
     return str(caught.value)
 
 
@@ -67,7 +76,7 @@ def test_a_listing_is_every_object_of_every_page() -> None:
         }
     )
 
-    assert cluster.listing(transport, INGRESSES) == named("a", "b", "c")
+    assert listing.listing(transport, INGRESSES) == named("a", "b", "c")
     assert transport.asked == [
         f"{WHERE}?limit=500",
         f"{WHERE}?limit=500&continue=t%2F1%3D%3D",
@@ -76,14 +85,14 @@ def test_a_listing_is_every_object_of_every_page() -> None:
 
 
 def test_an_empty_listing_is_empty() -> None:
-    assert cluster.listing(Canned({f"{WHERE}#": page("IngressList")}), INGRESSES) == []
+    assert listing.listing(Canned({f"{WHERE}#": page("IngressList")}), INGRESSES) == []
 
 
 def test_a_listing_in_a_namespace_asks_only_there() -> None:
     path = f"{CORE}/namespaces/prod/services"
     transport = Canned({f"{path}#": page("ServiceList", "web")})
 
-    assert cluster.listing(transport, Read("Service", CORE, "services", "prod")) == named("web")
+    assert listing.listing(transport, Read("Service", CORE, "services", "prod")) == named("web")
 
 
 def test_a_listing_that_expires_between_pages_begins_again() -> None:
@@ -95,7 +104,7 @@ def test_a_listing_that_expires_between_pages_begins_again() -> None:
         }
     )
 
-    assert cluster.listing(transport, INGRESSES) == named("a", "b")
+    assert listing.listing(transport, INGRESSES) == named("a", "b")
 
 
 def test_a_listing_that_always_expires_is_given_up() -> None:
@@ -200,7 +209,7 @@ HERE: dict[str, object] = {
 
 
 def test_a_snapshot_has_every_kind_that_was_read() -> None:
-    assert cluster.read(Canned(HERE), FIXED) == Seen(
+    assert listing.read(Canned(HERE), FIXED) == Seen(
         {
             "Ingress": named("web"),
             "Service": named("web"),
@@ -209,7 +218,7 @@ def test_a_snapshot_has_every_kind_that_was_read() -> None:
             "PangolinResource": named("pic-web"),
         },
         "cluster-1",
-        live.SCHEMA_TARGETS,
+        pangolin.SCHEMA_TARGETS,
     )
 
 
@@ -220,7 +229,7 @@ def test_the_namespaces_of_one_kind_are_read_together() -> None:
     }
     settings = Settings(namespaces=("a", "b"), targets=(TargetName.PIHOLE,))
 
-    seen = cluster.read(Canned({**HERE, **lists}), settings)
+    seen = listing.read(Canned({**HERE, **lists}), settings)
 
     assert seen.objects == {"Ingress": named("x", "y")}
 
@@ -230,7 +239,7 @@ def test_one_read_that_fails_fails_the_snapshot(path: str) -> None:
     transport = Canned({**HERE, path: StatusError(500, "away")})
 
     with pytest.raises(ClusterError, match=r"away \(HTTP 500\); run again when"):
-        cluster.read(transport, FIXED)
+        listing.read(transport, FIXED)
 
 
 def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
@@ -246,7 +255,7 @@ def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
     threading.Timer(0.05, held.set).start()
 
     with pytest.raises(ClusterError) as caught:
-        cluster.read(transport, FIXED)
+        listing.read(transport, FIXED)
 
     assert str(caught.value) == (
         "cannot get namespace kube-system: who are you (HTTP 401); the credentials are not"
@@ -260,20 +269,20 @@ def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
 
 def identity_problem(answer: object, settings: Settings = DEFAULT) -> str:
     with pytest.raises(ClusterError) as caught:
-        cluster.cluster_id(Canned({IDENTITY: answer}), settings)
+        listing.cluster_id(Canned({IDENTITY: answer}), settings)
     return str(caught.value)
 
 
 def test_the_uid_of_kube_system_names_the_cluster() -> None:
     transport = Canned({IDENTITY: {"metadata": {"uid": "cluster-1"}}})
 
-    assert cluster.cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-1"
+    assert listing.cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-1"
 
 
 def test_the_setting_stands_in_where_kube_system_may_not_be_read() -> None:
     transport = Canned({IDENTITY: StatusError(403, "no")})
 
-    assert cluster.cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-2"
+    assert listing.cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-2"
 
 
 def test_the_setting_does_not_stand_in_for_any_other_error() -> None:
@@ -308,14 +317,14 @@ def crd(**spec: object) -> dict[str, Any]:
 
 def schema_problem(answer: object) -> str:
     with pytest.raises(ClusterError) as caught:
-        cluster.resource_schema(Canned({CRD: answer}), DEFAULT)
+        listing.resource_schema(Canned({CRD: answer}), DEFAULT)
     return str(caught.value)
 
 
 def test_the_installed_crd_decides_the_schema() -> None:
     transport = Canned({CRD: crd(target={}, httpConfig={"required": ["subdomain"]})})
 
-    assert cluster.resource_schema(transport, DEFAULT) == Schema(
+    assert listing.resource_schema(transport, DEFAULT) == Schema(
         single_target=True, subdomain_optional=False, tunnel_namespace=False, protection=False
     )
 
@@ -323,18 +332,18 @@ def test_the_installed_crd_decides_the_schema() -> None:
 @pytest.mark.parametrize(
     ("setting", "schema"),
     [
-        (ResourceSchema.TARGETS, live.SCHEMA_TARGETS),
-        (ResourceSchema.TARGET, live.SCHEMA_TARGET),
+        (ResourceSchema.TARGETS, pangolin.SCHEMA_TARGETS),
+        (ResourceSchema.TARGET, pangolin.SCHEMA_TARGET),
     ],
 )
 def test_a_schema_that_is_set_is_not_looked_up(setting: ResourceSchema, schema: Schema) -> None:
-    assert cluster.resource_schema(Canned({}), Settings(resource_schema=setting)) == schema
+    assert listing.resource_schema(Canned({}), Settings(resource_schema=setting)) == schema
 
 
 def test_without_the_target_pangolin_the_crd_is_not_looked_up() -> None:
     settings = Settings(targets=(TargetName.PIHOLE,))
 
-    assert cluster.resource_schema(Canned({}), settings) == live.SCHEMA_TARGETS
+    assert listing.resource_schema(Canned({}), settings) == pangolin.SCHEMA_TARGETS
 
 
 def test_a_missing_crd_comes_with_the_install_hint() -> None:

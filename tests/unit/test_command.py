@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from semver import VersionInfo
 
-from pic.command import Answer, Command
-from pic.errors import EngineError
+from pic.core.errors import EngineError
+from pic.engine.pulumi_command import Answer, Command
 from tests.toolchain.waiting import is_gone
 from tests.unit.deployed import write
 

@@ -4,7 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from pic.config import (
+from pic.core.errors import SettingsError
+from pic.core.notices import Notice, Reason, Ref
+from pic.settings.fields import FIELDS
+from pic.settings.parse import (
     LogLevel,
     PathRouting,
     PiholeApi,
@@ -14,9 +17,6 @@ from pic.config import (
     parse,
     settings_table,
 )
-from pic.errors import SettingsError
-from pic.notices import Notice, Reason, Ref
-from pic.settings_fields import FIELDS
 
 WHOLE = "a whole number from 0 to 999999999"
 SWITCH = "true or false (also yes, no, on, off, 1, 0)"

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from pic import declared
-from pic.config import PiholeApi, Settings, TargetName
-from pic.model import Owner, Plan, Record
+from pic.core.model import Owner, Plan, Record
+from pic.run import fingerprint
+from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.unit.deployed import CLUSTER, A, situation, wanted
 
 OWNER = Owner("lab", "web", "uid-web")
@@ -13,7 +13,7 @@ HOST = Plan((wanted(A),))
 
 
 def digest(*records: Record) -> str:
-    return declared.digest(replace(HOST, records=records), Settings())
+    return fingerprint.digest(replace(HOST, records=records), Settings())
 
 
 def test_a_digest_names_the_records_as_well() -> None:
@@ -34,7 +34,7 @@ def test_the_means_name_pihole_only_where_it_is_a_target() -> None:
         pihole_api=PiholeApi.DNS_LOCAL,
     )
 
-    bare, found = (declared.means(situation((), (), each)) for each in (settings, both))
+    bare, found = (fingerprint.means(situation((), (), each)) for each in (settings, both))
 
     assert found == {
         **bare,

@@ -15,10 +15,11 @@ import pytest
 import yaml
 
 from dev.toolchain.versions import PULUMI
-from pic import cli, markdown, review
-from pic.changes import Changes
-from pic.model import Plan
-from pic.review import Subject
+from pic.cli import main
+from pic.core.model import Plan
+from pic.planning.changes import Changes
+from pic.report import markdown, review
+from pic.report.review import Subject
 
 CI = Path(__file__).parents[2] / "deploy" / "ci"
 WORKFLOWS = {path.stem: path for path in sorted((CI / "github").glob("*.yml"))}
@@ -96,7 +97,7 @@ def test_each_file_is_valid_by_the_public_schema(path: Path) -> None:
 
 
 def test_every_command_line_of_pic_is_one_that_pic_has() -> None:
-    parser = cli.parser()
+    parser = main.parser()
 
     verbs = [parser.parse_args(words).verb for words in commands()]
 

@@ -11,9 +11,14 @@ import pytest
 import yaml
 
 from dev.toolchain.versions import KUBERNETES_PLUGIN, PULUMI
-from pic import cli
-from pic.config import Settings, TargetName
-from pic.permissions import Permission, reading, watching, writing
+from pic.cli import main
+from pic.settings.parse import Settings, TargetName
+from pic.settings.permissions import (
+    Permission,
+    reading,
+    watching,
+    writing,
+)
 from pic.watch.runs import Limits
 
 ROOT = Path(__file__).parents[2]
@@ -136,7 +141,7 @@ def test_a_pod_has_time_for_the_run_that_is_going_on() -> None:
 def test_every_command_line_is_one_that_pic_has() -> None:
     verbs = {name: pod["containers"][0]["args"] for name, pod in pods().items()}
 
-    assert {name: cli.parser().parse_args(words).verb for name, words in verbs.items()} == {
+    assert {name: main.parser().parse_args(words).verb for name, words in verbs.items()} == {
         "pic-up": "up",
         "pic-watch": "watch",
     }

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from pic import cli, logs
-from pic.errors import EngineError
-from pic.outcome import Outcome
-from pic.stackfile import StackFile
-from pic.verbs.deploying import Progress
+from pic.cli import main
+from pic.cli.deploying import Progress
+from pic.core import logs
+from pic.core.errors import EngineError
+from pic.engine.outcome import Outcome
+from pic.settings.stack_file import StackFile
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.unit.deployed import urn
 from tests.unit.deploying import CREATED, MAKING, NAME, OLD, Capture, Use
@@ -211,7 +212,7 @@ def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
     engines(Broken(root, None))
 
     with pytest.raises(ZeroDivisionError):
-        cli.main(["up", "--report", "report.json"])
+        main.main(["up", "--report", "report.json"])
     assert (root / "report.json").read_text() == ""
 
 
@@ -242,7 +243,7 @@ def test_a_run_in_a_thread_leaves_signals_alone(root: Path, engines: Use) -> Non
     engines(Fake(root, None, None, MAKING))
 
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(cli.main, ["up"]).result() == 0
+        assert thread.submit(main.main, ["up"]).result() == 0
 
 
 def test_an_engine_out_of_reach_is_exit_code_5(root: Path, capsys: Capture, engines: Use) -> None:
@@ -288,7 +289,7 @@ def test_a_terminal_is_told_what_takes_time(
     engines(Fake(root, None, None, MAKING))
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
-    assert cli.main(["up"]) == 0
+    assert main.main(["up"]) == 0
     assert terminal.getvalue() == "pic: reading the cluster …\npic: deploying …\n"
     assert capsys.readouterr().out == f"{CREATED}Done: 1 created.\n"
 

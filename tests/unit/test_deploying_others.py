@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pic.outcome import Outcome
-from pic.state import State
+from pic.engine.backend.state import State
+from pic.engine.outcome import Outcome
 from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.unit.deployed import remembered, urn, wanted
 from tests.unit.deploying import CREATED, MAKING, OLD, Capture, Use

@@ -4,10 +4,10 @@ import argparse
 
 import pytest
 
-from pic.driver import Result
-from pic.errors import PiholeError
-from pic.outcome import Outcome
-from pic.verbs import deploying
+from pic.cli import deploying
+from pic.core.errors import PiholeError
+from pic.engine.driver import Result
+from pic.engine.outcome import Outcome
 from tests.unit.deploying import Capture
 from tests.unit.fakes import same
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pic import assemble, cli, snapshotfile
-from pic.config import Settings
-from pic.live import SCHEMA_TARGETS
-from pic.stackfile import StackFile
-from pic.verbs import reporting
+from pic.cli import main, reporting
+from pic.settings.parse import Settings
+from pic.settings.stack_file import StackFile
+from pic.snapshot import assemble, snapshot_file
+from pic.snapshot.pangolin import SCHEMA_TARGETS
 from tests.program.api import CLUSTER, furnish, ingress, live, serving
 
 DATA = Path(__file__).parent / "data" / "pull-request"
@@ -47,15 +47,15 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def snapshot() -> str:
     documents = yaml.safe_load_all((DATA / "live.yaml").read_text())
     seen = assemble.from_documents(documents, SCHEMA_TARGETS)
-    return snapshotfile.document(replace(seen, cluster_id="cluster-1"), Settings())
+    return snapshot_file.document(replace(seen, cluster_id="cluster-1"), Settings())
 
 
 def diff(*words: str) -> int:
-    return cli.main(["diff", "--snapshot", "prod.json", *words])
+    return main.main(["diff", "--snapshot", "prod.json", *words])
 
 
 def plan(capsys: Capture, *words: str) -> tuple[int, str, str]:
-    code = cli.main(["plan", *words])
+    code = main.main(["plan", *words])
     said = capsys.readouterr()
     return code, said.out, said.err
 
@@ -242,7 +242,7 @@ def test_a_branch_may_come_from_standard_input(
 
 
 def test_a_cluster_out_of_reach_is_exit_code_5(capsys: Capture) -> None:
-    assert cli.main(["diff"]) == 5
+    assert main.main(["diff"]) == 5
     assert capsys.readouterr().out == ""
 
 
@@ -254,7 +254,7 @@ def test_without_a_snapshot_the_cluster_is_read(
         furnish(api, [ingress("web", "app.example.com")], live("gone.example.com"))
         monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
 
-        code = cli.main(["diff"])
+        code = main.main(["diff"])
 
     assert code == 0
     assert capsys.readouterr().out.splitlines()[:4] == [

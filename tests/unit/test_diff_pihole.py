@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from pic import cli, snapshotfile
-from pic.assemble import Seen
-from pic.config import Settings, TargetName
-from pic.errors import PiholeError
-from pic.model import LiveRecord, Unanswered
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.core.errors import PiholeError
+from pic.core.model import LiveRecord, Unanswered
+from pic.settings.parse import Settings, TargetName
+from pic.settings.stack_file import StackFile
+from pic.snapshot import snapshot_file
+from pic.snapshot.assemble import Seen
 
 URL = "http://192.0.2.53"
 SETTINGS = Settings(
@@ -42,8 +43,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def diff(capsys: Capture, seen: Seen, *words: str) -> tuple[int, list[str]]:
-    Path("prod.json").write_text(snapshotfile.document(seen, SETTINGS))
-    code = cli.main(["diff", "--snapshot", "prod.json", *words])
+    Path("prod.json").write_text(snapshot_file.document(seen, SETTINGS))
+    code = main.main(["diff", "--snapshot", "prod.json", *words])
     return code, capsys.readouterr().out.splitlines()[:-2]
 
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from dev.workspace import ROOT
-from pic.config import PiholeApi
-from pic.settings_fields import FIELDS
+from pic.settings.fields import FIELDS
+from pic.settings.parse import PiholeApi
 
 PAGE = (ROOT / "docs" / "pihole.md").read_text(encoding="utf-8")
 REQUIREMENTS = [

@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from pic.doctor import backend
-from pic.doctor.findings import Finding, failed, passed, skipped
-from pic.doctor.project import Stack
-from pic.stackfile import StackFile
+from pic.cli.doctor import backend
+from pic.cli.doctor.findings import (
+    Finding,
+    failed,
+    passed,
+    skipped,
+)
+from pic.cli.doctor.project import Stack
+from pic.settings.stack_file import StackFile
 from tests.unit.patients import HOST, Clinic
 
 CANCEL = "pulumi cancel --yes --stack prod"

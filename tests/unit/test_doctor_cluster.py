@@ -7,12 +7,22 @@ from typing import Any
 
 import pytest
 
-from pic.cluster import CRD, IDENTITY, PANGOLIN, Patience
-from pic.config import ResourceSchema, Settings, TargetName
-from pic.doctor import cluster
-from pic.doctor.findings import Finding, failed, passed, skipped
-from pic.doctor.project import Stack
-from pic.initialise import REVIEW
+from pic.cli.bind import REVIEW
+from pic.cli.doctor import cluster
+from pic.cli.doctor.findings import (
+    Finding,
+    failed,
+    passed,
+    skipped,
+)
+from pic.cli.doctor.project import Stack
+from pic.cluster.listing import (
+    CRD,
+    IDENTITY,
+    PANGOLIN,
+    Patience,
+)
+from pic.settings.parse import ResourceSchema, Settings, TargetName
 from tests.program.api import CLUSTER, Answer, Api, serving
 from tests.unit.patients import Clinic
 
@@ -38,7 +48,7 @@ def api() -> Iterator[Api]:
 
 @pytest.fixture
 def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    monkeypatch.setattr("pic.doctor.cluster.Patience", partial(Patience, backoff=0.0))
+    monkeypatch.setattr("pic.cli.doctor.cluster.Patience", partial(Patience, backoff=0.0))
     return Clinic(tmp_path)
 
 

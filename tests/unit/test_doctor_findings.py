@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pic.doctor.findings import (
+from pic.cli.doctor.findings import (
     Finding,
     as_json,
     as_text,
@@ -15,7 +15,7 @@ from pic.doctor.findings import (
     passed,
     skipped,
 )
-from pic.errors import ClusterError, SettingsError
+from pic.core.errors import ClusterError, SettingsError
 
 FOUND = [
     passed("plugin", "there", "an advice"),

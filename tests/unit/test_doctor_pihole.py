@@ -9,13 +9,18 @@ import pytest
 
 from dev.pihole import Fault, PiHole
 from dev.workspace import ROOT
-from pic.config import PiholeApi, Settings, TargetName
-from pic.doctor import pihole, provider
-from pic.doctor.findings import Finding, failed, passed, skipped
-from pic.doctor.project import Stack
-from pic.pihole import refusals
-from pic.pihole.alone import alone
-from pic.pihole.door import Pace
+from pic.cli.doctor import pihole, provider
+from pic.cli.doctor.findings import (
+    Finding,
+    failed,
+    passed,
+    skipped,
+)
+from pic.cli.doctor.project import Stack
+from pic.pihole import answers
+from pic.pihole.connect import Pace
+from pic.pihole.lock import alone
+from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.unit.patients import Clinic
 from tests.unit.pihole_fakes import CLUSTER, ours, unslept
 
@@ -171,8 +176,8 @@ def test_a_certificate_is_accepted_refused_or_not_looked_at(clinic: Clinic) -> N
 @pytest.mark.parametrize(
     ("server", "password", "problem"),
     [
-        (PiHole, "wrong", refusals.WRONG_PASSWORD),
-        (lambda: PiHole(totp="123456"), None, refusals.SECOND_FACTOR),
+        (PiHole, "wrong", answers.WRONG_PASSWORD),
+        (lambda: PiHole(totp="123456"), None, answers.SECOND_FACTOR),
     ],
     ids=["wrong", "second factor"],
 )
@@ -206,7 +211,7 @@ def test_without_a_password_nobody_logs_in(clinic: Clinic) -> None:
             lambda: PiHole(app_password=APP),
             APP,
             "with an app password",
-            failed("pihole rights", refusals.APP_MAY_NOT, exit_code=2),
+            failed("pihole rights", answers.APP_MAY_NOT, exit_code=2),
         ),
         (
             lambda: PiHole(app_password=APP, app_sudo=True),
@@ -218,19 +223,19 @@ def test_without_a_password_nobody_logs_in(clinic: Clinic) -> None:
             lambda: PiHole(cli_password=CLI),
             CLI,
             "with its CLI password",
-            failed("pihole rights", refusals.CLI_MAY_NOT, exit_code=2),
+            failed("pihole rights", answers.CLI_MAY_NOT, exit_code=2),
         ),
         (
             lambda: PiHole(read_only=True),
             None,
             "with the web password",
-            failed("pihole rights", refusals.READ_ONLY, exit_code=2),
+            failed("pihole rights", answers.READ_ONLY, exit_code=2),
         ),
         (
             lambda: PiHole(env_hosts=True),
             None,
             "with the web password",
-            failed("pihole rights", refusals.ENVIRONMENT, exit_code=2),
+            failed("pihole rights", answers.ENVIRONMENT, exit_code=2),
         ),
     ],
     ids=["app", "app with sudo", "cli", "read-only", "environment"],
@@ -271,7 +276,7 @@ def test_the_last_seat_is_advice_and_no_seat_is_a_failure(clinic: Clinic) -> Non
             "2 of 2 sessions are in use",
             "log out of some in Settings, Web interface / API",
         )
-        assert none == [failed("pihole login", refusals.SEATS), *WITHOUT_LOGIN]
+        assert none == [failed("pihole login", answers.SEATS), *WITHOUT_LOGIN]
 
 
 def test_what_cannot_be_read_hides_nothing_and_leaves_no_session(clinic: Clinic) -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pic.config import Settings
-from pic.doctor import project
-from pic.doctor.findings import Finding, failed, passed
-from pic.doctor.project import Stack
-from pic.stackfile import StackFile
+from pic.cli.doctor import project
+from pic.cli.doctor.findings import Finding, failed, passed
+from pic.cli.doctor.project import Stack
+from pic.settings.parse import Settings
+from pic.settings.stack_file import StackFile
 from tests.unit.patients import Clinic
 
 REFRESH = "name: pic\noptions: {refresh: always}\n"

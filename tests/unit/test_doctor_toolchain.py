@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pic.doctor import toolchain
-from pic.doctor.findings import Finding, failed, passed, skipped
-from pic.doctor.patient import Answer
-from pic.errors import EngineError
+from pic.cli.doctor import toolchain
+from pic.cli.doctor.findings import (
+    Finding,
+    failed,
+    passed,
+    skipped,
+)
+from pic.cli.doctor.patient import Answer
+from pic.core.errors import EngineError
 from tests.unit.patients import Clinic
 
 WANTED = metadata.version("pulumi-kubernetes")

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from pic import drift
-from pic.changes import FieldChange
-from pic.drift import Drifted, Kind
-from pic.model import LiveResource
-from pic.names import STACK_LABEL
-from pic.state import State
+from pic.core.model import LiveResource
+from pic.core.names import STACK_LABEL
+from pic.engine import drift
+from pic.engine.backend.state import State
+from pic.engine.drift import Drifted, Kind
+from pic.planning.changes import FieldChange
 from tests.unit.deployed import OURS, A, B, C, live, state, wanted
 
 GONE = Drifted(A, ("prod", "pic-a"), Kind.MISSING)

@@ -1,9 +1,9 @@
 """DNS records that differ from the last deployment."""
 
-from pic import drift
-from pic.drift import DriftedRecord, Kind
-from pic.model import LiveRecord
-from pic.state import RememberedRecord, State
+from pic.core.model import LiveRecord
+from pic.engine import drift
+from pic.engine.backend.state import RememberedRecord, State
+from pic.engine.drift import DriftedRecord, Kind
 
 V4, V6, OTHER = "192.0.2.1", "2001:db8::1", "192.0.2.9"
 

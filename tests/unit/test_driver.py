@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from pic import declared, driver
-from pic.cluster import IDENTITY
-from pic.config import Settings
-from pic.driver import Result
-from pic.engine import Engine
-from pic.errors import RefusedError
-from pic.events import EVENTS_A_RUN
-from pic.model import LiveResource
-from pic.outcome import Failure, Outcome
-from pic.situation import Situation
-from pic.sources import Run
+from pic.cluster.events import EVENTS_A_RUN
+from pic.cluster.listing import IDENTITY
+from pic.core.errors import RefusedError
+from pic.core.model import LiveResource
+from pic.engine import driver
+from pic.engine.driver import Result
+from pic.engine.engine import Engine
+from pic.engine.outcome import Failure, Outcome
+from pic.run import fingerprint
+from pic.run.situation import Situation
+from pic.run.stack_config import Run
+from pic.settings.parse import Settings
 from tests.program import engine as mocks
 from tests.unit.deployed import (
     CLUSTER,
@@ -75,7 +76,7 @@ def test_the_scope_of_a_deployment_does_not_depend_on_the_order_it_is_set_in() -
     one = Settings(namespaces=("b", "a"), ingress_classes=("y", "x"))
     two = Settings(namespaces=("a", "b"), ingress_classes=("x", "y"))
 
-    found = [declared.means(same(A, settings=each)) for each in (one, two)]
+    found = [fingerprint.means(same(A, settings=each)) for each in (one, two)]
 
     assert found[0] == found[1]
     assert (found[0]["namespaces"], found[0]["ingressClasses"]) == ("a, b", "x, y")
@@ -218,7 +219,7 @@ def replacing(host: str) -> Outcome:
 def test_an_engine_that_would_do_more_than_the_plan_is_refused(tmp_path: Path) -> None:
     known = same(A, B, settings=STRICT)
     engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A)), replacing(A))
-    now = declared.means(known)["plugin"]
+    now = fingerprint.means(known)["plugin"]
     told: list[str] = []
 
     error = refusal(lambda: driver.up(engine, known, told.append))

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from pic import driver
-from pic.driver import Result
-from pic.state import State
+from pic.engine import driver
+from pic.engine.backend.state import State
+from pic.engine.driver import Result
 from tests.unit.deployed import (
     A,
     B,

@@ -6,17 +6,27 @@ from typing import Any
 
 import pytest
 
-from pic import changes, declared, driver, plan
-from pic.cluster import IDENTITY
-from pic.config import PiholeApi, Settings, TargetName
-from pic.driver import Result
-from pic.errors import PiholeError, RefusedError
-from pic.model import Ingress, LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
-from pic.outcome import Failure, Outcome
-from pic.records import MANAGED_HOSTS
-from pic.situation import Situation
-from pic.sources import Run
-from pic.state import RememberedRecord, State
+from pic.cluster.listing import IDENTITY
+from pic.core.errors import PiholeError, RefusedError
+from pic.core.model import (
+    Ingress,
+    LiveRecord,
+    Owner,
+    Plan,
+    Record,
+    Snapshot,
+    Unanswered,
+)
+from pic.engine import driver
+from pic.engine.backend.state import RememberedRecord, State
+from pic.engine.driver import Result
+from pic.engine.outcome import Failure, Outcome
+from pic.planning import changes, plan
+from pic.planning.dns_records import MANAGED_HOSTS
+from pic.run import fingerprint
+from pic.run.situation import Situation
+from pic.run.stack_config import Run
+from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.unit.deployed import CLUSTER, OURS, STACK, A, B, NoApi
 from tests.unit.fakes import DONE, Fake, outputs
 
@@ -149,7 +159,7 @@ def test_a_record_that_others_have_deleted_is_read_anew(tmp_path: Path) -> None:
 def moving(root: Path, *ends: Outcome) -> tuple[Fake, Situation]:
     """Return an engine whose records were declared in another Pi-hole."""
     known = situation((), A)
-    former = {**declared.means(known), "piholeUrl": "http://former.hole"}
+    former = {**fingerprint.means(known), "piholeUrl": "http://former.hole"}
     passed = {**outputs(known), "deployed": former}
     return Fake(root, passed, state(A), Outcome(), *ends), known
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pic import driver, telling
-from pic.config import Settings
-from pic.hooks import Hooks
-from pic.model import Ingress, Plan
-from pic.notices import Notice, Reason, Ref
-from pic.situation import Situation
+from pic.core.model import Ingress, Plan
+from pic.core.notices import Notice, Reason, Ref
+from pic.engine import driver
+from pic.engine.hooks import Hooks
+from pic.report import event_texts
+from pic.run.situation import Situation
+from pic.settings.parse import Settings
 from tests.program import engine as mocks
 from tests.unit.deployed import CLUSTER, A, NoApi, state, wanted
 from tests.unit.fakes import Fake, outputs, same
@@ -48,7 +49,7 @@ def silent(_: str) -> None:
 def test_a_new_warning_alone_is_told_and_remembered_by_the_engine(tmp_path: Path) -> None:
     api = Posting()
     before, after = warned(api, "one"), warned(api, "one", "two")
-    known = {**outputs(before), "told": telling.digests(before.warnings)}
+    known = {**outputs(before), "told": event_texts.digests(before.warnings)}
     engine = Fake(tmp_path, known, state(wanted(A)))
 
     driver.up(engine, after, silent)
@@ -59,7 +60,7 @@ def test_a_new_warning_alone_is_told_and_remembered_by_the_engine(tmp_path: Path
 
 def test_warnings_that_were_told_need_no_engine(tmp_path: Path) -> None:
     known = warned(Posting(), "one", "two")
-    engine = Fake(tmp_path, {**outputs(known), "told": telling.digests(known.warnings)})
+    engine = Fake(tmp_path, {**outputs(known), "told": event_texts.digests(known.warnings)})
 
     driver.up(engine, known, silent)
 

@@ -12,11 +12,11 @@ import pytest
 from pulumi.runtime.proto import events_pb2, events_pb2_grpc
 from semver import VersionInfo
 
-from pic.command import Answer, Command, OnOutput
-from pic.engine import Engine
-from pic.errors import EngineError, PicError
-from pic.outcome import Failure, Outcome
-from pic.state import State
+from pic.core.errors import EngineError, PicError
+from pic.engine.backend.state import State
+from pic.engine.engine import Engine
+from pic.engine.outcome import Failure, Outcome
+from pic.engine.pulumi_command import Answer, Command, OnOutput
 from tests.unit.deployed import A, remembered, urn, wanted
 from tests.unit.test_outcome import begun, failed, line, said
 

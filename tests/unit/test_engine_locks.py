@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pic import logs
-from pic.engine import Engine
-from pic.errors import EngineError, InterruptedRunError, LockedError
-from pic.outcome import Outcome
+from pic.core import logs
+from pic.core.errors import EngineError, InterruptedRunError, LockedError
+from pic.engine.engine import Engine
+from pic.engine.outcome import Outcome
 from tests.unit.deployed import A, urn
 from tests.unit.test_engine import INTERRUPTED, Cli, Says, engine, nothing, refused
 from tests.unit.test_locks import ended

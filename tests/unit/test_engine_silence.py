@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from dev.controlplane.ports import ReservedPort
-from pic.automation import _is_news
+from pic.engine.automation import _is_news
 
 
 def record() -> logging.LogRecord:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pic.errors import (
+from pic.core.errors import (
     ClusterError,
     EngineError,
     FailedError,

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from pic import events
-from pic.cluster import StatusError
-from pic.events import Subject, post
-from pic.model import Owner
-from pic.notices import Level
-from pic.telling import Warned
+from pic.cluster import events
+from pic.cluster.events import Subject, post
+from pic.cluster.listing import StatusError
+from pic.core.model import Owner
+from pic.core.notices import Level
+from pic.report.event_texts import Warned
 
 
 class Sink:

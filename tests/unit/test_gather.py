@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pic.errors import PicError, PiholeError
-from pic.model import Family, LiveRecord
-from pic.pihole.api import Edit
-from pic.pihole.gather import Gatherer, Pace
+from pic.core.errors import PicError, PiholeError
+from pic.core.model import Family, LiveRecord
+from pic.pihole.batching import Gatherer, Pace
+from pic.pihole.protocol import Edit
 from tests.unit.pihole import Memory
 
 T = TypeVar("T")

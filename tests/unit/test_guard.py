@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from pic import guard
-from pic.changes import Changes, Move, Weakening
-from pic.config import Settings
-from pic.errors import RefusedError
-from pic.model import LiveResource, Resource, Spec
+from pic.core.errors import RefusedError
+from pic.core.model import LiveResource, Resource, Spec
+from pic.planning import guard
+from pic.planning.changes import Changes, Move, Weakening
+from pic.settings.parse import Settings
 
 DEFAULT = Settings()
 NOBODY = Changes("pic.prod", "cluster-1")

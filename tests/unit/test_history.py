@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pic.history import backend_url, prune
+from pic.engine.backend.history import backend_url, prune
 
 
 def files(root: Path) -> list[str]:

@@ -8,12 +8,17 @@ from typing import Any
 import pytest
 from pulumi import ResourceHook, ResourceHookArgs
 
-from pic.cluster import PANGOLIN, StatusError
-from pic.errors import ClusterError
-from pic.events import EVENTS_A_RUN
-from pic.hooks import Hooks, Surroundings
-from pic.inventory import Ownership
-from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
+from pic.cluster.events import EVENTS_A_RUN
+from pic.cluster.listing import PANGOLIN, StatusError
+from pic.core.errors import ClusterError
+from pic.core.names import (
+    NAME_LABEL,
+    NAMESPACE_LABEL,
+    STACK_LABEL,
+    UID_LABEL,
+)
+from pic.engine.hooks import Hooks, Surroundings
+from pic.planning.ownership import Ownership
 from tests.program import engine
 
 WHERE = f"{PANGOLIN}/namespaces/prod/pangolinresources/pic-web"

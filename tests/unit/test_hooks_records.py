@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pic.hooks import Hooks, Surroundings
-from pic.inventory import Ownership
-from pic.model import Owner
+from pic.core.model import Owner
+from pic.engine.hooks import Hooks, Surroundings
+from pic.planning.ownership import Ownership
 from tests.program import engine
 from tests.unit.test_hooks import STACK, Cluster, args
 

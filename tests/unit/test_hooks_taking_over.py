@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pic.cluster import StatusError
-from pic.hooks import Hooks
-from pic.names import STACK_LABEL
+from pic.cluster.listing import StatusError
+from pic.core.names import STACK_LABEL
+from pic.engine.hooks import Hooks
 from tests.unit.test_hooks import (
     CONFLICT,
     PATCHED,

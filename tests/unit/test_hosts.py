@@ -1,6 +1,6 @@
 import pytest
 
-from pic import hosts
+from pic.planning import hosts
 
 LONG = ".".join(["a" * 61] * 4)
 

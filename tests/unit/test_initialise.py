@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from pic import initialise
-from pic.cluster import IDENTITY, PANGOLIN, StatusError
-from pic.config import Settings, parse
-from pic.errors import ClusterError, SettingsError
-from pic.stackfile import StackFile
+from pic.cli import bind
+from pic.cluster.listing import IDENTITY, PANGOLIN, StatusError
+from pic.core.errors import ClusterError, SettingsError
+from pic.settings.parse import Settings, parse
+from pic.settings.stack_file import StackFile
 
 HERE = "11111111-2222-3333-4444-555555555555"
 ELSEWHERE = "22222222-2222-3333-4444-555555555555"
@@ -57,13 +57,11 @@ def answered(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def bound(
-    root: Path, cluster: Cluster, given: dict[str, object] | None = None
-) -> initialise.Result:
+def bound(root: Path, cluster: Cluster, given: dict[str, object] | None = None) -> bind.Result:
     file = StackFile(root, "prod")
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **(given or {})}, {})
-    return initialise.bind(file, given or {}, settings, cluster)
+    return bind.bind(file, given or {}, settings, cluster)
 
 
 def written(root: Path) -> object:
@@ -73,7 +71,7 @@ def written(root: Path) -> object:
 def test_a_fresh_stack_is_bound_to_the_cluster_and_its_tunnels(tmp_path: Path) -> None:
     result = bound(tmp_path, Cluster("tunnels", "tunnels"))
 
-    assert result == initialise.Result(
+    assert result == bind.Result(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {HERE}\n"
         "  pic:tunnelNamespace: tunnels\n" + READY,
@@ -144,7 +142,7 @@ def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
     cluster.tunnels = StatusError(404, "no such kind")
     cluster.denied = {("list", "services"), ("create", "events")}
 
-    assert bound(tmp_path, cluster) == initialise.Result(
+    assert bound(tmp_path, cluster) == bind.Result(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {HERE}\n"
         "\n"
@@ -196,7 +194,7 @@ def test_settings_that_cannot_be_right_are_told_before_the_cluster_is_asked(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(SettingsError) as caught:
-        initialise.run("prod", {"maxRemovals": "x", "events": "y"}, {})
+        bind.run("prod", {"maxRemovals": "x", "events": "y"}, {})
 
     assert [line.partition(";")[0] for line in caught.value.problems] == [
         "pic:maxRemovals is 'x'",
@@ -211,7 +209,7 @@ def test_the_settings_of_a_stack_are_those_of_its_file(
     StackFile(tmp_path, "prod").merge({"kubeconfig": "/nowhere"})
 
     with pytest.raises(ClusterError, match=r"^no way to the cluster: Invalid kube-config file"):
-        initialise.run("prod", {}, {})
+        bind.run("prod", {}, {})
 
 
 def test_permissions_are_asked_for_by_name_and_namespace(tmp_path: Path) -> None:
@@ -223,7 +221,7 @@ def test_permissions_are_asked_for_by_name_and_namespace(tmp_path: Path) -> None
             return super().request(method, path, body)
 
     settings = Settings(namespaces=("prod",))
-    initialise.bind(StackFile(tmp_path, "prod"), {}, settings, Recording())
+    bind.bind(StackFile(tmp_path, "prod"), {}, settings, Recording())
 
     assert asked[:2] == [
         {

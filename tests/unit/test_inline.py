@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pic.errors import EngineError, RefusedError
-from pic.hooks import Hooks
-from pic.inline import Program
+from pic.core.errors import EngineError, RefusedError
+from pic.engine.hooks import Hooks
+from pic.engine.inline import Program
 from tests.unit.fakes import Fake
 
 
@@ -31,7 +31,7 @@ def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
 
 
 def test_pulumi_is_imported_by_a_pass_of_the_engine_only() -> None:
-    code = "import sys; from pic import cli, driver, engine; print('pulumi' in sys.modules)"
+    code = "import sys; from pic.cli import main; from pic.engine import driver, engine; print('pulumi' in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -2,9 +2,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from pic.inventory import Inventory, Ownership, Whose
-from pic.model import Ingress, LiveResource, Owner
-from pic.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL, label_value
+from pic.core.model import Ingress, LiveResource, Owner
+from pic.core.names import (
+    NAME_LABEL,
+    NAMESPACE_LABEL,
+    STACK_LABEL,
+    UID_LABEL,
+    label_value,
+)
+from pic.planning.ownership import Inventory, Ownership, Whose
 
 SEED = {UID_LABEL: "uid-1", NAME_LABEL: "web", NAMESPACE_LABEL: "prod"}
 STACK = {STACK_LABEL: "pic.prod"}

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from pic import keeper
+from pic.core import supervisor
 from tests.toolchain.waiting import end, is_gone, pid_in, until
 
-KEEPER = [sys.executable, "-I", "-S", keeper.__file__]
+SUPERVISOR = [sys.executable, "-I", "-S", supervisor.__file__]
 
 
 def kept(*words: str, parent: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [*KEEPER, str(parent or os.getpid()), *words]
+    command = [*SUPERVISOR, str(parent or os.getpid()), *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -38,7 +38,7 @@ def test_a_program_that_cannot_be_run_and_a_parent_that_is_gone_are_told() -> No
 def test_a_parent_that_is_killed_takes_everything_with_it(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     inner = f"setsid sleep 20 & echo $! > {file}; wait"
-    outer = f'{" ".join(KEEPER)} $$ sh -c "$0"; true'
+    outer = f'{" ".join(SUPERVISOR)} $$ sh -c "$0"; true'
     with subprocess.Popen(["sh", "-c", outer, inner]) as parent:
         pid = pid_in(file)
         parent.kill()
@@ -62,7 +62,7 @@ def test_the_child_becomes_the_program_or_says_why_not(
     monkeypatch.setattr(os, "_exit", leave)
 
     with pytest.raises(Exited) as caught:
-        keeper.start(["/no/such/program"])
+        supervisor.start(["/no/such/program"])
 
     assert caught.value.args == (127,)
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
@@ -73,9 +73,9 @@ def test_whoever_else_ends_is_noticed_and_forgotten(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "fork", lambda: 42)
     monkeypatch.setattr(os, "waitpid", lambda *_: ends.pop(0))
 
-    child = keeper.start(["true"])
+    child = supervisor.start(["true"])
 
-    assert (child, keeper.status_of(child), ends) == (42, 3 << 8, [(8, 0)])
+    assert (child, supervisor.status_of(child), ends) == (42, 3 << 8, [(8, 0)])
 
 
 def test_children_are_ended_one_generation_after_the_other(
@@ -88,23 +88,23 @@ def test_children_are_ended_one_generation_after_the_other(
             raise ChildProcessError
         return 1, 9
 
-    monkeypatch.setattr(keeper, "children", lambda: generations.pop(0))
+    monkeypatch.setattr(supervisor, "children", lambda: generations.pop(0))
     monkeypatch.setattr(os, "kill", lambda *each: ended.append(each))
     monkeypatch.setattr(os, "waitpid", waitpid)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(signal, "setitimer", lambda *_: None)
 
-    keeper.end_children(1)
+    supervisor.end_children(1)
 
     assert ended == [(1, signal.SIGKILL), (2, signal.SIGTERM), (3, signal.SIGTERM)]
 
 
 def test_what_has_had_its_moment_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[tuple[int, int]] = []
-    monkeypatch.setattr(keeper, "children", lambda: [2, 3])
+    monkeypatch.setattr(supervisor, "children", lambda: [2, 3])
     monkeypatch.setattr(os, "kill", lambda *each: ended.append(each))
 
-    keeper.kill_children(signal.SIGALRM, None)
+    supervisor.kill_children(signal.SIGALRM, None)
 
     assert ended == [(2, signal.SIGKILL), (3, signal.SIGKILL)]
 
@@ -112,7 +112,7 @@ def test_what_has_had_its_moment_is_killed(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     deaf = f"trap '' TERM; echo $$ > {file}; while :; do sleep 0.1; done"
-    hasty = "from pic import keeper; keeper.GRACE_SECONDS = 0.1; keeper.main()"
+    hasty = "from pic.core import supervisor; supervisor.GRACE_SECONDS = 0.1; supervisor.main()"
     waits = f'setsid sh -c "$0" & until [ -s {file} ]; do sleep 0.01; done'
 
     done = subprocess.run(
@@ -124,18 +124,18 @@ def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
 
 def test_children_are_found_by_their_parent() -> None:
     with subprocess.Popen(["sleep", "20"]) as child:
-        found = (child.pid in keeper.children(), keeper.parent_of(child.pid))
+        found = (child.pid in supervisor.children(), supervisor.parent_of(child.pid))
         child.kill()
 
     assert found == (True, os.getpid())
-    assert keeper.parent_of(child.pid) == 0
+    assert supervisor.parent_of(child.pid) == 0
 
 
 def test_what_the_kernel_does_not_know_is_told() -> None:
-    keeper.ask_kernel(keeper.PR_SET_CHILD_SUBREAPER, 0)
+    supervisor.ask_kernel(supervisor.PR_SET_CHILD_SUBREAPER, 0)
 
     with pytest.raises(SystemExit, match=r"^prctl: Invalid argument$"):
-        keeper.ask_kernel(10**6, 1)
+        supervisor.ask_kernel(10**6, 1)
 
 
 Handler = Callable[..., object]
@@ -143,13 +143,13 @@ Handler = Callable[..., object]
 
 @pytest.fixture
 def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Handler]:
-    """Let a keeper be this process, which stays as it is; its handlers of signals are here."""
+    """Let a supervisor be this process, which stays as it is; its handlers of signals are here."""
     found: dict[int, Handler] = {}
     monkeypatch.setattr(signal, "signal", found.__setitem__)
-    monkeypatch.setattr(keeper, "ask_kernel", lambda *_: None)
-    monkeypatch.setattr(keeper, "start", lambda _: 42)
-    monkeypatch.setattr(keeper, "end_children", lambda _: None)
-    monkeypatch.setattr(sys, "argv", ["keeper.py", str(os.getppid()), "true"])
+    monkeypatch.setattr(supervisor, "ask_kernel", lambda *_: None)
+    monkeypatch.setattr(supervisor, "start", lambda _: 42)
+    monkeypatch.setattr(supervisor, "end_children", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["supervisor.py", str(os.getppid()), "true"])
     return found
 
 
@@ -163,11 +163,11 @@ def test_a_keeper_exits_as_its_program_did(
         asked.append(program)
         return 42
 
-    monkeypatch.setattr(keeper, "start", start)
-    monkeypatch.setattr(keeper, "status_of", {42: status}.__getitem__)
+    monkeypatch.setattr(supervisor, "start", start)
+    monkeypatch.setattr(supervisor, "status_of", {42: status}.__getitem__)
 
     with pytest.raises(SystemExit) as caught:
-        keeper.main()
+        supervisor.main()
 
     assert (caught.value.code, asked) == (code, [["true"]])
     assert not callable(handlers[signal.SIGTERM])
@@ -181,21 +181,21 @@ def test_a_keeper_passes_over_sigint_and_ends_at_sigterm(
         handlers[signal.SIGTERM](signal.SIGTERM, None)
         return 0
 
-    monkeypatch.setattr(keeper, "status_of", signalled)
+    monkeypatch.setattr(supervisor, "status_of", signalled)
 
     with pytest.raises(SystemExit) as caught:
-        keeper.main()
+        supervisor.main()
 
     assert caught.value.code == 143
 
 
 @pytest.mark.usefixtures("handlers")
 def test_a_keeper_whose_parent_is_gone_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["keeper.py", "1", "true"])
+    monkeypatch.setattr(sys, "argv", ["supervisor.py", "1", "true"])
     monkeypatch.setattr(os, "getppid", lambda: 2)
 
     with pytest.raises(SystemExit, match=r"^the parent is gone$"):
-        keeper.main()
+        supervisor.main()
 
 
 @pytest.mark.usefixtures("handlers")
@@ -208,4 +208,4 @@ def test_it_is_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Refusing())
 
     with pytest.raises(SystemExit, match=r"^prctl: Operation not permitted$"):
-        runpy.run_path(keeper.__file__, run_name="__main__")
+        runpy.run_path(supervisor.__file__, run_name="__main__")

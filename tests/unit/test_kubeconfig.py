@@ -10,10 +10,10 @@ import certifi
 import pytest
 import yaml
 
-from pic import cluster, kubeconfig
-from pic.access import Access
-from pic.config import Settings
-from pic.errors import ClusterError
+from pic.cluster import kubeconfig, listing
+from pic.cluster.endpoint import Access
+from pic.core.errors import ClusterError
+from pic.settings.parse import Settings
 from tests.planted import TOKEN
 from tests.program.api import HASTE, Answer, serving
 from tests.program.api import kubeconfig as made
@@ -73,7 +73,7 @@ def test_a_process_of_its_own_says_what_is_wrong(tmp_path: Path) -> None:
 def test_credentials_that_are_not_accepted_are_found_anew(tmp_path: Path) -> None:
     with serving() as api:
         path = api.kubeconfig(tmp_path / "config")
-        transport = cluster.connect(Settings(), {"KUBECONFIG": path}, HASTE)
+        transport = listing.connect(Settings(), {"KUBECONFIG": path}, HASTE)
         other = Path(path).read_text().replace(TOKEN, "another")
         Path(path).write_text(other)
         api.says("/x", Answer({}, 401), Answer([1]))
@@ -88,10 +88,10 @@ def test_credentials_that_are_not_accepted_are_found_anew(tmp_path: Path) -> Non
 def test_credentials_that_stay_the_same_are_not_sent_again(tmp_path: Path) -> None:
     with serving() as api:
         environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-        transport = cluster.connect(Settings(), environment, HASTE)
+        transport = listing.connect(Settings(), environment, HASTE)
         api.refuses("/x", 401, "who are you")
 
-        with pytest.raises(cluster.StatusError, match=r"^who are you$"):
+        with pytest.raises(listing.StatusError, match=r"^who are you$"):
             transport.get("/x")
         assert len(api.asked) == 1
 
@@ -104,7 +104,7 @@ def test_without_credentials_none_are_sent(tmp_path: Path) -> None:
         api.says("/x", Answer([1]))
         environment = {"KUBECONFIG": str(tmp_path / "config")}
 
-        assert cluster.connect(Settings(), environment, HASTE).get("/x") == [1]
+        assert listing.connect(Settings(), environment, HASTE).get("/x") == [1]
         assert "Authorization" not in api.asked[0].headers
 
 

@@ -3,10 +3,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pic import live
-from pic.errors import ClusterError
-from pic.model import HttpConfig, LiveResource, Owner, Schema, Spec, Target, TunnelRef
-from pic.objects import Raw
+from pic.core.errors import ClusterError
+from pic.core.model import (
+    HttpConfig,
+    LiveResource,
+    Owner,
+    Schema,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.snapshot import pangolin
+from pic.snapshot.parse import Raw
 
 CRDS = Path(__file__).parents[2] / "dev" / "crds"
 
@@ -71,7 +79,7 @@ def test_a_whole_resource_is_read() -> None:
         "status": {"status": "Ready", "fullDomain": "other.example.com"},
     }
 
-    assert live.resource(raw) == LiveResource(
+    assert pangolin.resource(raw) == LiveResource(
         namespace="prod",
         name="pic-x",
         uid="uid-9",
@@ -94,7 +102,7 @@ def test_a_whole_resource_is_read() -> None:
 
 
 def test_the_older_generation_has_one_target() -> None:
-    found = live.resource(with_spec({"target": {"ip": "a", "port": "80"}}))
+    found = pangolin.resource(with_spec({"target": {"ip": "a", "port": "80"}}))
 
     assert found.spec == Spec(targets=(Target("a", 0),), single=True)
     assert (found.owned, found.managed, found.host) == (None, False, "")
@@ -115,18 +123,18 @@ def test_the_host_is_what_the_spec_asks_for_or_what_the_operator_made_of_it(
 ) -> None:
     raw = {**with_spec({"httpConfig": http}), "status": {"fullDomain": full_domain}}
 
-    assert live.resource(raw).host == host
+    assert pangolin.resource(raw).host == host
 
 
 def test_fields_of_odd_types_are_absent() -> None:
-    found = live.resource(with_spec({"enabled": "yes", "targets": None}, generation=True))
+    found = pangolin.resource(with_spec({"enabled": "yes", "targets": None}, generation=True))
 
     assert (found.spec, found.generation) == (Spec(), 0)
 
 
 def test_the_crds_of_both_generations_are_told_apart() -> None:
-    assert live.schema(crd("targets")) == live.SCHEMA_TARGETS
-    assert live.schema(crd("target")) == live.SCHEMA_TARGET
+    assert pangolin.schema(crd("targets")) == pangolin.SCHEMA_TARGETS
+    assert pangolin.schema(crd("target")) == pangolin.SCHEMA_TARGET
 
 
 def test_a_crd_that_does_not_require_a_subdomain_can_hold_an_apex() -> None:
@@ -134,7 +142,7 @@ def test_a_crd_that_does_not_require_a_subdomain_can_hold_an_apex() -> None:
     schema = {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}
     version = {"name": "v1alpha1", "served": True, "schema": schema}
 
-    assert live.schema({"spec": {"versions": [{"name": "v1"}, version]}}) == Schema(
+    assert pangolin.schema({"spec": {"versions": [{"name": "v1"}, version]}}) == Schema(
         subdomain_optional=True, tunnel_namespace=False, protection=False
     )
 
@@ -144,4 +152,4 @@ def test_a_crd_that_does_not_require_a_subdomain_can_hold_an_apex() -> None:
 )
 def test_a_crd_without_our_version_is_an_error(versions: list[Raw]) -> None:
     with pytest.raises(ClusterError, match="does not serve v1alpha1: install"):
-        live.schema({"spec": {"versions": versions}})
+        pangolin.schema({"spec": {"versions": versions}})

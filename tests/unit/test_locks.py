@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pic import locks
-from pic.locks import Lock
+from pic.engine.backend import locks
+from pic.engine.backend.locks import Lock
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ONE = Lock("me", "here", 7, NOW)

@@ -8,8 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pic import logs
-from pic.logs import DEBUG, ERROR, INFO, WARN, LogFormat
+from pic.core import logs
+from pic.core.logs import (
+    DEBUG,
+    ERROR,
+    INFO,
+    WARN,
+    LogFormat,
+)
 
 
 @pytest.fixture(autouse=True)

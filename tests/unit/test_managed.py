@@ -2,12 +2,17 @@
 
 import pytest
 
-from pic import managed
-from pic.cluster import NETWORKING, StatusError
-from pic.config import Settings, TargetName
-from pic.managed import Note
-from pic.model import Ingress, Owner, Plan, Record
-from pic.records import MANAGED_HOSTS
+from pic.cluster import managed_hosts
+from pic.cluster.listing import NETWORKING, StatusError
+from pic.cluster.managed_hosts import Note
+from pic.core.model import (
+    Ingress,
+    Owner,
+    Plan,
+    Record,
+)
+from pic.planning.dns_records import MANAGED_HOSTS
+from pic.settings.parse import Settings, TargetName
 
 BOTH = Settings(targets=(TargetName.PANGOLIN, TargetName.PIHOLE))
 WEB, API, OLD = (
@@ -45,25 +50,25 @@ class Api:
 def test_only_what_differs_is_written_and_what_has_no_host_any_more_is_not_annotated() -> None:
     plan = Plan(records=(*PLAN.records, record("api.lan", API)))
 
-    assert managed.notes([WEB, API, OLD], plan, BOTH) == (
+    assert managed_hosts.notes([WEB, API, OLD], plan, BOTH) == (
         Note(WEB, ("a.lan", "b.lan")),
         Note(OLD, ()),
     )
-    assert managed.notes([WEB], PLAN, BOTH, [B]) == (Note(WEB, ("a.lan",)),)
+    assert managed_hosts.notes([WEB], PLAN, BOTH, [B]) == (Note(WEB, ("a.lan",)),)
 
 
 @pytest.mark.parametrize(
     "settings", [Settings(), Settings(targets=BOTH.targets, pihole_annotate=False)]
 )
 def test_nothing_is_written_where_that_is_not_wanted(settings: Settings) -> None:
-    assert managed.notes([WEB], PLAN, settings) == ()
+    assert managed_hosts.notes([WEB], PLAN, settings) == ()
 
 
 def test_only_the_annotation_of_that_very_ingress_is_applied() -> None:
     api, told = Api(), list[str]()
 
-    managed.write(api, [Note(WEB, ("a.lan", "b.lan"))], told.append)
-    managed.write(api, [Note(OLD, ())], told.append)
+    managed_hosts.write(api, [Note(WEB, ("a.lan", "b.lan"))], told.append)
+    managed_hosts.write(api, [Note(OLD, ())], told.append)
 
     assert told == []
     assert api.asked == [
@@ -88,9 +93,9 @@ def test_only_the_annotation_of_that_very_ingress_is_applied() -> None:
 def test_an_ingress_that_is_gone_is_nothing_to_tell_of_and_what_is_refused_is_told() -> None:
     notes, told = [Note(each, ()) for each in (WEB, API, OLD)], list[str]()
 
-    managed.write(Api(web=409, api=404), notes, told.append)
-    managed.write(Api(web=403), notes, told.append)
-    managed.write(Api(web=403, old=403), notes, told.append)
+    managed_hosts.write(Api(web=409, api=404), notes, told.append)
+    managed_hosts.write(Api(web=403), notes, told.append)
+    managed_hosts.write(Api(web=403, old=403), notes, told.append)
 
     problem = "pihole.io/managed-hosts is not written: Ingress prod/web: no web"
     assert told == [problem, f"{problem}, and 1 more"]

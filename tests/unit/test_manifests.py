@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pic.errors import ManifestError
-from pic.manifests import Document, parse, read
+from pic.core.errors import ManifestError
+from pic.snapshot.manifests import Document, parse, read
 
 NOTHING = io.StringIO()
 WEB = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"

@@ -9,11 +9,21 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pic import markdown, sections
-from pic.changes import Changes, FieldChange, Update
-from pic.model import LiveResource, Plan, Resource, Spec
-from pic.notices import Notice, Reason, Ref
-from pic.review import Refusal, Review, Subject, build
+from pic.core.model import (
+    LiveResource,
+    Plan,
+    Resource,
+    Spec,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.changes import Changes, FieldChange, Update
+from pic.report import markdown, tables
+from pic.report.review import (
+    Refusal,
+    Review,
+    Subject,
+    build,
+)
 
 PROD = Subject("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
@@ -50,7 +60,7 @@ def test_whatever_a_text_holds_it_is_one_cell_of_code(text: str) -> None:
 
     cells = [token.children for token in tokens if token.type == "inline"][2:]
     assert len(cells) == 2
-    assert code_in(cells[0] or []) == sections.visible(text)
+    assert code_in(cells[0] or []) == tables.visible(text)
     assert [each.content for each in cells[1] or []] == ["end"]
 
 

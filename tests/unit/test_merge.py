@@ -1,6 +1,12 @@
-from pic.merge import GOING, HOLDING, kept_spec
-from pic.model import HttpConfig, LiveResource, Spec, Target, TunnelRef
-from pic.notices import ADVICE, Fate
+from pic.core.model import (
+    HttpConfig,
+    LiveResource,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.core.notices import ADVICE, Fate
+from pic.planning.merge import GOING, HOLDING, kept_spec
 
 SPEC = Spec(
     enabled=True,

@@ -3,7 +3,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from pic import names
+from pic.core import names
 
 
 def digest(text: str) -> str:

@@ -1,4 +1,12 @@
-from pic.notices import ADVICE, NORMAL, Fate, Level, Notice, Reason, Ref
+from pic.core.notices import (
+    ADVICE,
+    NORMAL,
+    Fate,
+    Level,
+    Notice,
+    Reason,
+    Ref,
+)
 
 WEB = Ref("Ingress", "prod", "web")
 

@@ -2,8 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pic import objects
-from pic.model import (
+from pic.core.model import (
     Ingress,
     IngressClass,
     IngressPath,
@@ -16,8 +15,9 @@ from pic.model import (
     ServicePort,
     Tunnel,
 )
-from pic.names import derived_uid
-from pic.objects import MalformedError, Raw
+from pic.core.names import derived_uid
+from pic.snapshot import parse
+from pic.snapshot.parse import MalformedError, Raw
 
 NAMED = {"metadata": {"name": "web", "namespace": "prod"}}
 
@@ -63,7 +63,7 @@ def test_a_whole_ingress_is_read() -> None:
         },
     }
 
-    assert objects.ingress(raw) == Ingress(
+    assert parse.ingress(raw) == Ingress(
         namespace="prod",
         name="web",
         uid="uid-1",
@@ -87,7 +87,7 @@ def test_a_whole_ingress_is_read() -> None:
 
 
 def test_an_ingress_without_anything_has_a_namespace_and_a_derived_uid() -> None:
-    found = objects.ingress({"metadata": {"name": "web"}})
+    found = parse.ingress({"metadata": {"name": "web"}})
 
     assert found == Ingress("default", "web", derived_uid("Ingress", "default", "web"))
 
@@ -112,7 +112,7 @@ def test_a_port_is_a_number_a_name_or_nothing_usable(
     port: object, expected: int | str | None
 ) -> None:
     backend = {"service": {"name": "web", "port": port}}
-    (rule,) = objects.ingress(with_path({"backend": backend})).rules
+    (rule,) = parse.ingress(with_path({"backend": backend})).rules
 
     assert rule.paths[0].backend == ServiceBackend("web", expected)
 
@@ -132,7 +132,7 @@ def test_a_port_is_a_number_a_name_or_nothing_usable(
 def test_a_backend_is_read_from_either_version(
     backend: object, expected: ServiceBackend | ResourceBackend | None
 ) -> None:
-    (rule,) = objects.ingress(with_path({"backend": backend})).rules
+    (rule,) = parse.ingress(with_path({"backend": backend})).rules
 
     assert rule.paths[0].backend == expected
 
@@ -140,52 +140,52 @@ def test_a_backend_is_read_from_either_version(
 @pytest.mark.parametrize(
     ("reader", "raw", "problem"),
     [
-        (objects.ingress, {}, "metadata.name '' is not a legal name"),
-        (objects.ingress, {"metadata": {"name": "Web"}}, "metadata.name 'Web' is not a legal name"),
-        (objects.ingress, {"metadata": {"name": 7}}, "metadata.name '7' is not a legal name"),
-        (objects.ingress, {"metadata": []}, "metadata is a list, not a map"),
+        (parse.ingress, {}, "metadata.name '' is not a legal name"),
+        (parse.ingress, {"metadata": {"name": "Web"}}, "metadata.name 'Web' is not a legal name"),
+        (parse.ingress, {"metadata": {"name": 7}}, "metadata.name '7' is not a legal name"),
+        (parse.ingress, {"metadata": []}, "metadata is a list, not a map"),
         (
-            objects.ingress,
+            parse.ingress,
             {"metadata": {"name": "web", "namespace": "a.b"}},
             "metadata.namespace 'a.b' is not a legal name",
         ),
         (
-            objects.ingress,
+            parse.ingress,
             {"metadata": {"name": "web", "namespace": ["a"]}},
             "metadata.namespace '(a list)' is not a legal name",
         ),
-        (objects.ingress, with_spec("x"), "spec is text, not a map"),
-        (objects.ingress, with_spec({"rules": {}}), "spec.rules is a map, not a list"),
-        (objects.ingress, with_spec({"rules": [True]}), "spec.rules[0] is a boolean, not a map"),
+        (parse.ingress, with_spec("x"), "spec is text, not a map"),
+        (parse.ingress, with_spec({"rules": {}}), "spec.rules is a map, not a list"),
+        (parse.ingress, with_spec({"rules": [True]}), "spec.rules[0] is a boolean, not a map"),
         (
-            objects.ingress,
+            parse.ingress,
             with_spec({"rules": [{"http": {"paths": 3}}]}),
             "spec.rules[0].http.paths is a number, not a list",
         ),
         (
-            objects.ingress,
+            parse.ingress,
             with_path({"pathType": "prefix"}),
             "spec.rules[0].http.paths[0].pathType 'prefix' is none of Exact,"
             " ImplementationSpecific, Prefix",
         ),
         (
-            objects.ingress,
+            parse.ingress,
             with_path({"backend": {"service": {"name": "web", "port": 80}}}),
             "spec.rules[0].http.paths[0].backend.service.port is a number, not a map",
         ),
         (
-            objects.service,
+            parse.service,
             with_spec({"ports": [{"port": None}]}),
             "spec.ports[0].port '' is not a number",
         ),
-        (objects.tunnel, with_spec(7), "spec is a number, not a map"),
+        (parse.tunnel, with_spec(7), "spec is a number, not a map"),
         (
-            objects.organization,
+            parse.organization,
             {**NAMED, "status": {"domains": ["x"]}},
             "status.domains[0] is text, not a map",
         ),
         (
-            objects.ingress_class,
+            parse.ingress_class,
             {"metadata": {"name": "x", "annotations": 1}},
             "metadata.annotations is a number, not a map",
         ),
@@ -214,11 +214,11 @@ def test_a_wrong_shape_is_told_with_its_place(
     ],
 )
 def test_scalars_are_text_as_people_mean_them(value: object, expected: str) -> None:
-    assert objects.text(value) == expected
+    assert parse.text(value) == expected
 
 
 def test_a_number_too_long_to_be_written_is_still_text() -> None:
-    assert objects.text(10**5000) == "(a number)"
+    assert parse.text(10**5000) == "(a number)"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_number_too_long_to_be_written_is_still_text() -> None:
     ],
 )
 def test_a_number_is_whole_and_of_32_bits(value: object, expected: int | None) -> None:
-    assert objects.integer(value) == expected
+    assert parse.integer(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_number_is_whole_and_of_32_bits(value: object, expected: int | None) -
     ],
 )
 def test_times_are_in_utc_and_sort_as_text(value: object, expected: str) -> None:
-    assert objects.timestamp(value) == expected
+    assert parse.timestamp(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -273,13 +273,13 @@ def test_deletion_in_the_foreground_has_a_mark_and_a_finalizer(
 ) -> None:
     raw = {"metadata": {"name": "web", **metadata}}
 
-    assert objects.ingress(raw).foreground is expected
+    assert parse.ingress(raw).foreground is expected
 
 
 def test_a_class_is_the_default_only_by_the_word_true() -> None:
     def marked(value: object) -> IngressClass:
-        annotations = {objects.DEFAULT_CLASS: value}
-        return objects.ingress_class({"metadata": {"name": "x", "annotations": annotations}})
+        annotations = {parse.DEFAULT_CLASS: value}
+        return parse.ingress_class({"metadata": {"name": "x", "annotations": annotations}})
 
     assert [marked(value).default for value in ("true", True, "True", "false", None)] == [
         True,
@@ -300,7 +300,7 @@ def test_a_service_is_read_as_far_as_a_backend_needs_it() -> None:
         {"clusterIP": "None", "type": "ExternalName", "externalName": "x", "ports": ports}
     )
 
-    assert objects.service(raw) == Service(
+    assert parse.service(raw) == Service(
         namespace="prod",
         name="web",
         ports=(
@@ -316,9 +316,7 @@ def test_a_service_is_read_as_far_as_a_backend_needs_it() -> None:
 
 def test_a_tunnel_names_its_organisation_perhaps_with_a_namespace() -> None:
     def tunnel(ref: object) -> Tunnel:
-        return objects.tunnel(
-            {**with_spec({"organizationRef": ref}), "status": {"status": "Ready"}}
-        )
+        return parse.tunnel({**with_spec({"organizationRef": ref}), "status": {"status": "Ready"}})
 
     assert tunnel({"name": "acme"}) == Tunnel("prod", "web", ("prod", "acme"), "Ready")
     assert tunnel({"name": "acme", "namespace": "net"}).organization == ("net", "acme")
@@ -334,6 +332,6 @@ def test_only_domains_that_are_verified_count() -> None:
         {"verified": True},
     ]
 
-    found = objects.organization({**NAMED, "status": {"domains": domains}})
+    found = parse.organization({**NAMED, "status": {"domains": domains}})
 
     assert found == Organization("prod", "web", ("a.example", "b.example"))

@@ -4,8 +4,14 @@ import json
 
 import pytest
 
-from pic.errors import PicError, PiholeError, SettingsError
-from pic.outcome import Failure, FailureClass, Outcome, classed, counted
+from pic.core.errors import PicError, PiholeError, SettingsError
+from pic.engine.outcome import (
+    Failure,
+    FailureClass,
+    Outcome,
+    classed,
+    counted,
+)
 from tests.unit.deployed import URN, urn
 
 A, B, C = "a.example.com", "b.example.com", "c.example.com"

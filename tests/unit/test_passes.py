@@ -4,11 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from pic import passes
-from pic.changes import Changes, Move
-from pic.model import LiveResource, Owner, Plan, Resource, Snapshot, Spec
-from pic.names import STACK_LABEL
-from pic.state import State
+from pic.core.model import (
+    LiveResource,
+    Owner,
+    Plan,
+    Resource,
+    Snapshot,
+    Spec,
+)
+from pic.core.names import STACK_LABEL
+from pic.engine import repair
+from pic.engine.backend.state import State
+from pic.planning.changes import Changes, Move
 from tests.unit.deployed import A, B, C, live, state, urn, wanted
 
 
@@ -20,7 +27,7 @@ def stale(
     owner_references: bool = True,
 ) -> tuple[str, ...]:
     snapshot = Snapshot("cluster-1", live=there)
-    return passes.stale(snapshot, Plan((resource,)), remembered, owner_references=owner_references)
+    return repair.stale(snapshot, Plan((resource,)), remembered, owner_references=owner_references)
 
 
 def changed(host: str) -> LiveResource:
@@ -65,8 +72,8 @@ def test_strays_are_to_go_and_unknown_to_the_engine() -> None:
     moving = Move(wanted(C, "team"), c)
     changes = Changes("pic.prod", "cluster-1", removed=(a, b), moved=(moving,))
 
-    assert passes.strays(changes, state(wanted(A))) == (b, c)
-    assert passes.strays(changes, state(wanted(A), wanted(B), wanted(C))) == ()
+    assert repair.strays(changes, state(wanted(A))) == (b, c)
+    assert repair.strays(changes, state(wanted(A), wanted(B), wanted(C))) == ()
 
 
 def adopted(resource: Resource, name: str) -> Resource:
@@ -79,7 +86,7 @@ def test_a_stray_takes_the_name_of_its_host_where_that_is_free() -> None:
     old = replace(wanted(A, "team"), name="old")
     plan = Plan((wanted(A), wanted(B)))
 
-    assert passes.adopting(plan, [live(old)], State()) == Plan((adopted(old, A), wanted(B)))
+    assert repair.adopting(plan, [live(old)], State()) == Plan((adopted(old, A), wanted(B)))
 
 
 def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
@@ -87,7 +94,7 @@ def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
     nameless = replace(wanted(C), spec=Spec())
     strays = [live(one), live(two), replace(live(nameless), host="")]
 
-    assert passes.adopting(Plan((wanted(A),)), strays, state(wanted(A))) == Plan(
+    assert repair.adopting(Plan((wanted(A),)), strays, state(wanted(A))) == Plan(
         (
             adopted(nameless, "/prod/pic-c"),
             wanted(A),
@@ -95,7 +102,7 @@ def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
             adopted(two, f"{A}/prod/two"),
         )
     )
-    assert passes.adopting(Plan(), strays[:2], State()) == Plan(
+    assert repair.adopting(Plan(), strays[:2], State()) == Plan(
         (adopted(one, A), adopted(two, f"{A}/prod/two"))
     )
 
@@ -104,8 +111,8 @@ def test_only_what_was_known_and_differs_has_changed() -> None:
     before = {"pic": "1", "plugin": "4", "targets": "pangolin"}
     after = {"pic": "2", "plugin": "4", "targets": "pihole", "namespaces": "all"}
 
-    assert list(passes.scope_changes(before, after)) == [
+    assert list(repair.scope_changes(before, after)) == [
         "pic 1 → 2",
         "targets pangolin → pihole",
     ]
-    assert list(passes.scope_changes({}, after)) == []
+    assert list(repair.scope_changes({}, after)) == []

@@ -1,9 +1,14 @@
 """Which records need another pass of the engine."""
 
-from pic import passes
-from pic.changes import Changes, RecordChanges
-from pic.model import LiveRecord, Plan, Record, Snapshot
-from pic.state import RememberedRecord, State
+from pic.core.model import (
+    LiveRecord,
+    Plan,
+    Record,
+    Snapshot,
+)
+from pic.engine import repair
+from pic.engine.backend.state import RememberedRecord, State
+from pic.planning.changes import Changes, RecordChanges
 
 IP, OTHER = "10.0.0.1", "10.0.0.2"
 
@@ -27,7 +32,7 @@ def stale(snapshot: Snapshot) -> tuple[str, ...]:
         }
     )
     plan = Plan(records=tuple(Record(host, IP, ()) for host in hosts))
-    return passes.stale(snapshot, plan, state, owner_references=True)
+    return repair.stale(snapshot, plan, state, owner_references=True)
 
 
 def test_records_that_others_have_changed_or_deleted_are_read_anew() -> None:
@@ -55,6 +60,6 @@ def test_records_that_go_and_are_forgotten_are_strays() -> None:
     removed = (live("a"), live("a", OTHER), live("b"), live("known"))
     changes = Changes("pic.prod", "c1", records=RecordChanges(removed=removed))
 
-    found = passes.stray_records(changes, State(records=remembered("known")))
+    found = repair.stray_records(changes, State(records=remembered("known")))
 
     assert found == (Record("a", OTHER, ()), Record("b", IP, ()))

@@ -2,8 +2,15 @@ import re
 
 import pytest
 
-from pic.model import PathType
-from pic.paths import ROOT, Route, UnusablePathError, proxy_key, quote, translate
+from pic.core.model import PathType
+from pic.planning.paths import (
+    ROOT,
+    Route,
+    UnusablePathError,
+    proxy_key,
+    quote,
+    translate,
+)
 
 PREFIX, EXACT, OWN = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pic import cluster
-from pic.config import ResourceSchema, Settings, TargetName
-from pic.permissions import Permission, needed, watching
+from pic.cluster import listing
+from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.settings.permissions import Permission, needed, watching
 
 
 def shown(settings: Settings) -> list[str]:
@@ -99,7 +99,7 @@ def test_a_watcher_watches_what_a_run_lists_and_holds_a_lease() -> None:
 
 
 def listed(settings: Settings) -> list[str]:
-    return [str(each) for each in cluster.reads(settings)]
+    return [str(each) for each in listing.reads(settings)]
 
 
 def test_by_default_everything_is_read_everywhere_but_no_classes() -> None:
@@ -156,4 +156,4 @@ def test_every_listing_has_its_permission() -> None:
     )
     allowed = {(each.resource, each.namespace) for each in needed(settings) if each.verb == "list"}
 
-    assert {(each.plural, each.namespace) for each in cluster.reads(settings)} <= allowed
+    assert {(each.plural, each.namespace) for each in listing.reads(settings)} <= allowed

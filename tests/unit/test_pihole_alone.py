@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pic.errors import PiholeError
-from pic.pihole.alone import Waiting, alone, holder, lock_path
+from pic.core.errors import PiholeError
+from pic.pihole.lock import (
+    Waiting,
+    alone,
+    holder,
+    lock_path,
+)
 from tests.toolchain.waiting import end
 from tests.unit.pihole_fakes import told
 
@@ -23,7 +28,7 @@ def url() -> Iterator[str]:
 
 HOLDING = """
 import sys
-from pic.pihole.alone import alone
+from pic.pihole.lock import alone
 with alone(sys.argv[1]):
     print()
     input()
@@ -77,7 +82,7 @@ def test_whoever_has_the_lock_is_waited_for_up_to_a_deadline_and_named(url: str)
 
 def test_the_lock_of_a_process_that_is_killed_is_free(url: str) -> None:
     program = (
-        "import sys; from pic.pihole.alone import alone\nwith alone(sys.argv[1]): print(); input()"
+        "import sys; from pic.pihole.lock import alone\nwith alone(sys.argv[1]): print(); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE

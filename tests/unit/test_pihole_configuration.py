@@ -1,7 +1,7 @@
 """What a provider of Pi-hole is configured with."""
 
-from pic.config import PiholeApi, Settings
-from pic.pihole import configuration
+from pic.pihole import provider_config
+from pic.settings.parse import PiholeApi, Settings
 
 SETTINGS = Settings(
     pihole_url="https://pi.hole",
@@ -15,7 +15,7 @@ SETTINGS = Settings(
 def test_what_the_provider_needs_is_told_and_nothing_else() -> None:
     settings = Settings(pihole_url="https://pi.hole", pihole_target_ip="10.0.0.1")
 
-    assert configuration.write(settings, "c1") == {
+    assert provider_config.write(settings, "c1") == {
         "api": "v6",
         "clusterId": "c1",
         "insecure": "false",
@@ -25,6 +25,6 @@ def test_what_the_provider_needs_is_told_and_nothing_else() -> None:
 
 
 def test_what_is_told_is_understood() -> None:
-    told = configuration.write(SETTINGS, "c1")
+    told = provider_config.write(SETTINGS, "c1")
 
-    assert configuration.read({**told, "version": "1.0.0"}) == (SETTINGS, "c1")
+    assert provider_config.read({**told, "version": "1.0.0"}) == (SETTINGS, "c1")

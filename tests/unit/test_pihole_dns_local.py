@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.errors import PiholeError
-from pic.model import Family, LiveRecord
-from pic.pihole.api import Edit
+from pic.core.errors import PiholeError
+from pic.core.model import Family, LiveRecord
 from pic.pihole.dns_local import LOCAL, DnsLocal
 from pic.pihole.http import Client
+from pic.pihole.protocol import Edit
 from tests.unit.pihole_fakes import a, answer, scripted, told
 
 FOREIGN = ["192.0.2.1 nas", "2001:db8::1 nas"]

@@ -3,11 +3,16 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from dev.pihole import PiHole
-from pic.config import PiholeApi, Settings
-from pic.errors import PiholeError
-from pic.model import LiveRecord
-from pic.pihole.alone import Waiting, alone
-from pic.pihole.door import Pace, password, read, session
+from pic.core.errors import PiholeError
+from pic.core.model import LiveRecord
+from pic.pihole.connect import (
+    Pace,
+    password,
+    read,
+    session,
+)
+from pic.pihole.lock import Waiting, alone
+from pic.settings.parse import PiholeApi, Settings
 from tests.unit.pihole_fakes import CLUSTER, a, ours, told
 
 SECRET = {"PIHOLE_PASSWORD": "secret"}

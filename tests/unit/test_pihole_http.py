@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dev.pihole import PiHole, tls
-from pic.errors import PiholeError
+from pic.core.errors import PiholeError
 from pic.pihole.http import LARGEST, Answer, Client, Patience, Trust, normalised, remedy
 from tests.unit.pihole_fakes import answer, scripted, told
 

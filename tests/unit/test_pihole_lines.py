@@ -1,9 +1,8 @@
 import pytest
 
-from pic.errors import PiholeError
-from pic.model import Family, LiveRecord
-from pic.pihole.api import Edit
-from pic.pihole.lines import (
+from pic.core.errors import PiholeError
+from pic.core.model import Family, LiveRecord
+from pic.pihole.hosts_lines import (
     Change,
     Line,
     Merged,
@@ -15,6 +14,7 @@ from pic.pihole.lines import (
     parse,
     records,
 )
+from pic.pihole.protocol import Edit
 
 MARK = marker("c1")
 RULES = Rules(MARK)

@@ -1,7 +1,6 @@
 import pytest
 
-from pic.pihole.http import Answer
-from pic.pihole.refusals import (
+from pic.pihole.answers import (
     APP_MAY_NOT,
     CLI_MAY_NOT,
     ENVIRONMENT,
@@ -13,6 +12,7 @@ from pic.pihole.refusals import (
     position,
     refusal,
 )
+from pic.pihole.http import Answer
 from tests.unit.pihole_fakes import told
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.errors import PiholeError
-from pic.pihole import refusals
+from pic.core.errors import PiholeError
+from pic.pihole import answers
 from pic.pihole.http import Client
 from pic.pihole.v6_session import Session
 from tests.unit.pihole_fakes import answer, scripted, told, unslept
@@ -113,7 +113,7 @@ def test_a_session_is_renewed_once_and_then_given_up() -> None:
             found = refused(lambda: held.get(SOMETHING, "asking"))
             tries = [each for each in asked(server) if "readOnly" in each]
 
-    assert (found, len(tries)) == (("auth", None, refusals.WRONG_PASSWORD), 2)
+    assert (found, len(tries)) == (("auth", None, answers.WRONG_PASSWORD), 2)
 
 
 def test_a_password_that_was_changed_meanwhile_is_wrong(server: PiHole) -> None:
@@ -121,7 +121,7 @@ def test_a_password_that_was_changed_meanwhile_is_wrong(server: PiHole) -> None:
         server.change_password("another")
         found = refused(lambda: held.get(SOMETHING, "asking"))
 
-    assert found == ("auth", None, refusals.WRONG_PASSWORD)
+    assert found == ("auth", None, answers.WRONG_PASSWORD)
 
 
 def test_a_wrong_password_is_tried_a_second_time_slowly(server: PiHole) -> None:
@@ -190,7 +190,7 @@ def test_no_free_seat_is_not_waited_for() -> None:
 
 def test_a_second_factor_needs_an_app_password() -> None:
     with PiHole(totp="123456", app_password=APP) as server:
-        assert refused(lambda: entered(session(server))) == ("auth", None, refusals.SECOND_FACTOR)
+        assert refused(lambda: entered(session(server))) == ("auth", None, answers.SECOND_FACTOR)
 
         entered(session(server, APP))
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.errors import PiholeError
-from pic.model import Family, LiveRecord
-from pic.pihole import lines
-from pic.pihole.api import Edit
+from pic.core.errors import PiholeError
+from pic.core.model import Family, LiveRecord
+from pic.pihole import hosts_lines
+from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Client
-from pic.pihole.lines import Rules
+from pic.pihole.protocol import Edit
 from pic.pihole.v6 import HOSTS, V6
 from pic.pihole.v6_session import Session
 from tests.unit.pihole_fakes import CLUSTER, a, ours, told, unslept
@@ -31,7 +31,7 @@ def pihole(records: list[str], *, take_over: bool = False) -> Iterator[tuple[PiH
 @contextlib.contextmanager
 def entered(server: PiHole, password: str = "", *, take_over: bool = False) -> Iterator[V6]:
     with Session(Client(server.url), password or server.password, unslept) as session:
-        yield V6(session, Rules(lines.marker(CLUSTER), take_over))
+        yield V6(session, Rules(hosts_lines.marker(CLUSTER), take_over))
 
 
 def requests(server: PiHole) -> list[str]:

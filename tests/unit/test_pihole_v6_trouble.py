@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.pihole import refusals
+from pic.pihole import answers
+from pic.pihole.hosts_lines import Rules, marker
 from pic.pihole.http import Client
-from pic.pihole.lines import Rules, marker
 from pic.pihole.v6 import HOSTS, V6
 from pic.pihole.v6_session import Session
 from tests.unit.pihole_fakes import CLUSTER, a, answer, ours, scripted, told, unslept
@@ -18,10 +18,10 @@ from tests.unit.test_pihole_v6 import APP, FOREIGN, entered, pihole, refused
 @pytest.mark.parametrize(
     ("having", "kind", "message"),
     [
-        ({"env_hosts": True}, "invalid", refusals.ENVIRONMENT),
-        ({"read_only": True}, "auth", refusals.READ_ONLY),
-        ({"app_password": APP}, "auth", refusals.APP_MAY_NOT),
-        ({"cli_password": APP}, "auth", refusals.CLI_MAY_NOT),
+        ({"env_hosts": True}, "invalid", answers.ENVIRONMENT),
+        ({"read_only": True}, "auth", answers.READ_ONLY),
+        ({"app_password": APP}, "auth", answers.APP_MAY_NOT),
+        ({"cli_password": APP}, "auth", answers.CLI_MAY_NOT),
     ],
 )
 def test_where_nothing_can_be_written_nothing_is(

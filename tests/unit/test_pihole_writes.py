@@ -1,8 +1,14 @@
-from pic.errors import PiholeError
-from pic.model import Family
-from pic.pihole.api import Edit
-from pic.pihole.lines import Change
-from pic.pihole.writes import LIMIT, Singly, Whole, size, step
+from pic.core.errors import PiholeError
+from pic.core.model import Family
+from pic.pihole.hosts_lines import Change
+from pic.pihole.protocol import Edit
+from pic.pihole.requests import (
+    LIMIT,
+    Singly,
+    Whole,
+    size,
+    step,
+)
 
 SLASHED = "192.0.2.1 web # see http://wiki"
 LONG = "x" * 1000

@@ -1,6 +1,4 @@
-from pic.config import Settings, TargetName
-from pic.inventory import Ownership
-from pic.model import (
+from pic.core.model import (
     HttpConfig,
     Ingress,
     IngressPath,
@@ -16,8 +14,10 @@ from pic.model import (
     Target,
     TunnelRef,
 )
-from pic.names import label_value, labels, object_name
-from pic.plan import build
+from pic.core.names import label_value, labels, object_name
+from pic.planning.ownership import Ownership
+from pic.planning.plan import build
+from pic.settings.parse import Settings, TargetName
 
 HOST = "app.example.com"
 WEB = Ingress(

@@ -8,12 +8,19 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as running
 from hypothesis import strategies as st
 
-from pic import assemble, hosts, names, paths, plan, wire
-from pic.assemble import Seen
-from pic.config import Settings, TargetName
-from pic.inventory import Ownership
-from pic.live import SCHEMA_TARGET, SCHEMA_TARGETS
-from pic.model import PathType, Plan, Schema
+from pic.core import names
+from pic.core.model import PathType, Plan, Schema
+from pic.planning import (
+    hosts,
+    paths,
+    plan,
+    serialise,
+)
+from pic.planning.ownership import Ownership
+from pic.settings.parse import Settings, TargetName
+from pic.snapshot import assemble
+from pic.snapshot.assemble import Seen
+from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.unit.strategies import (
     BAD_HOSTS,
     RENAMING,
@@ -52,7 +59,7 @@ def planned(world: World, settings: Settings, schema: Schema = SCHEMA_TARGETS) -
 
 def written(found: Plan) -> str:
     uids = [[owner.uid for owner in each.owners] for each in found.resources]
-    return json.dumps([wire.plan(found), uids])
+    return json.dumps([serialise.plan(found), uids])
 
 
 def host_of(rule: Mapping[str, Any]) -> str:
@@ -137,7 +144,7 @@ def test_everything_planned_is_legal(world: World, settings: Settings, schema: S
         assert [value for value in each.labels.values() if not legal_label(value)] == []
         assert [owner for owner in each.owners if owner.namespace != each.namespace] == []
         assert each.owners
-        spec: Any = wire.spec(each.spec)
+        spec: Any = serialise.spec(each.spec)
         assert empty_places(spec) == []
         targets = spec.get("targets", [spec["target"]] if "target" in spec else [])
         assert [target for target in targets if not legal_target(target)] == []

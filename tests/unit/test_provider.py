@@ -15,12 +15,12 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi.runtime.proto import provider_pb2 as proto
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from pic.config import Settings
-from pic.errors import PiholeError
-from pic.model import LiveRecord
+from pic.core.errors import PiholeError
+from pic.core.model import LiveRecord
 from pic.pihole import plugin
 from pic.pihole.plugin import serve
 from pic.pihole.provider import Pihole
+from pic.settings.parse import Settings
 from tests.toolchain.waiting import until
 from tests.unit.pihole import Memory
 

@@ -4,12 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from pic import guard
-from pic.changes import Changes, RecordChanges, RecordUpdate, between
-from pic.config import Settings
-from pic.errors import RefusedError
-from pic.inventory import Ownership
-from pic.model import LiveRecord, Plan, Record, Snapshot
+from pic.core.errors import RefusedError
+from pic.core.model import (
+    LiveRecord,
+    Plan,
+    Record,
+    Snapshot,
+)
+from pic.planning import guard
+from pic.planning.changes import (
+    Changes,
+    RecordChanges,
+    RecordUpdate,
+    between,
+)
+from pic.planning.ownership import Ownership
+from pic.settings.parse import Settings
 
 NOBODY = Changes("pic.prod", "cluster-1")
 V4, V6 = "192.0.2.1", "2001:db8::1"

@@ -3,10 +3,23 @@
 import json
 from dataclasses import replace
 
-from pic import markdown, page, report, review, sections
-from pic.changes import Changes, RecordChanges, RecordUpdate
-from pic.model import LiveRecord, Owner, Plan, Record
-from pic.review import Review, Subject, build
+from pic.core.model import (
+    LiveRecord,
+    Owner,
+    Plan,
+    Record,
+)
+from pic.planning.changes import Changes, RecordChanges, RecordUpdate
+from pic.report import (
+    html,
+    markdown,
+    review,
+    tables,
+)
+from pic.report import (
+    text as text_report,
+)
+from pic.report.review import Review, Subject, build
 
 WEB = Owner("lab", "web", "uid-web")
 NAS = Record("nas.lan", "192.0.2.7", (WEB,), held=True)
@@ -24,7 +37,7 @@ def reviewed(records: RecordChanges, plan: Plan = PLAN) -> Review:
 
 
 def test_the_text_of_a_plan_shows_what_is_held() -> None:
-    assert report.plan(PLAN) == (
+    assert text_report.plan(PLAN) == (
         "HOST     ADDRESS\n"
         "nas.lan  192.0.2.7 (held)\n"
         "new.lan  192.0.2.1\n"
@@ -35,7 +48,7 @@ def test_the_text_of_a_plan_shows_what_is_held() -> None:
 
 
 def test_the_tables_of_a_plan_show_what_is_held() -> None:
-    assert [(each.title, each.rows) for each in sections.of_plan(PLAN)] == [
+    assert [(each.title, each.rows) for each in tables.of_plan(PLAN)] == [
         (
             "DNS records",
             (
@@ -50,7 +63,7 @@ def test_the_tables_of_a_plan_show_what_is_held() -> None:
 def test_the_text_of_a_review_shows_removals_first_and_what_is_held_last() -> None:
     found = reviewed(ALL)
 
-    assert report.review(found) == (
+    assert text_report.review(found) == (
         "1 DNS record removed, 1 new DNS record, 1 DNS record changed, 1 DNS record held"
         " (0 live, 0 planned; DNS records: 3 live, 3 planned)\n"
         "\n"
@@ -67,13 +80,13 @@ def test_the_text_of_a_review_shows_removals_first_and_what_is_held_last() -> No
 def test_a_review_without_changes_counts_the_records() -> None:
     same = RecordChanges(2, 2, compared=True)
 
-    assert sections.counts(reviewed(same, Plan())) == (
+    assert tables.counts(reviewed(same, Plan())) == (
         "no changes (0 live, 0 planned; DNS records: 2 live, 2 planned)"
     )
 
 
 def test_a_review_says_where_records_were_not_compared() -> None:
-    assert sections.counts(reviewed(RecordChanges(wanted=2), Plan())) == (
+    assert tables.counts(reviewed(RecordChanges(wanted=2), Plan())) == (
         "no changes (0 live, 0 planned; DNS records: not compared, 2 planned)"
     )
 
@@ -81,7 +94,7 @@ def test_a_review_says_where_records_were_not_compared() -> None:
 def test_a_review_of_a_stack_without_pihole_is_silent_about_records() -> None:
     found = reviewed(RecordChanges(), Plan())
 
-    assert report.review(found) == (
+    assert text_report.review(found) == (
         "no changes (0 live, 0 planned)\n\nNothing differs from what is live.\n\n"
         f"digest {found.changes.digest}"
     )
@@ -145,7 +158,7 @@ def test_the_markdown_of_a_review_has_a_table_for_each_kind_of_change() -> None:
 
 
 def test_the_page_of_a_review_has_the_same_tables() -> None:
-    text = page.review(reviewed(ALL))
+    text = html.review(reviewed(ALL))
 
     assert [line for line in text.splitlines() if line.startswith(("<h2>", "<tr>"))] == [
         "<h2>DNS records removed (1)</h2>",

@@ -1,18 +1,24 @@
 from dataclasses import replace
 
-from pic import records
-from pic.config import Settings, TargetName
-from pic.model import Ingress, Owner, Record, Rule, Snapshot
-from pic.select import Notices
+from pic.core.model import (
+    Ingress,
+    Owner,
+    Record,
+    Rule,
+    Snapshot,
+)
+from pic.planning import dns_records
+from pic.planning.selection import Notices
+from pic.settings.parse import Settings, TargetName
 
-REGISTER = f"{records.PREFIX}register"
+REGISTER = f"{dns_records.PREFIX}register"
 SETTINGS = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
 
 
 def ingress(name: str, *hosts: str, address: str | None = None) -> Ingress:
-    annotations: dict[str, str | None] = {f"{records.PREFIX}register": "true"}
+    annotations: dict[str, str | None] = {f"{dns_records.PREFIX}register": "true"}
     if address:
-        annotations[f"{records.PREFIX}target-ip"] = address
+        annotations[f"{dns_records.PREFIX}target-ip"] = address
     rules = tuple(Rule(host) for host in hosts)
     return Ingress("lab", name, f"uid-{name}", annotations=annotations, rules=rules)
 
@@ -27,7 +33,7 @@ def test_records_come_by_host_and_the_older_family_first() -> None:
     )
     notices = Notices()
 
-    found = records.plan(seen, SETTINGS, notices)
+    found = dns_records.plan(seen, SETTINGS, notices)
 
     web = Owner("lab", "web", "uid-web")
     assert found == (
@@ -44,17 +50,17 @@ def test_hosts_are_asked_for_also_where_the_address_or_the_wish_cannot_be_read()
     unsure = replace(ingress("unsure", "Unsure.lan"), annotations={REGISTER: "ture"})
     off = replace(ingress("off", "off.lan"), annotations={REGISTER: "no"})
 
-    found = records.asked_for((ingress("web", "web.lan"), wrong, unsure, off), SETTINGS)
+    found = dns_records.asked_for((ingress("web", "web.lan"), wrong, unsure, off), SETTINGS)
 
     assert found == {"web.lan", "wrong.lan", "unsure.lan"}
 
 
 def managed(name: str, hosts: str | None) -> Ingress:
-    return Ingress("lab", name, f"uid-{name}", annotations={records.MANAGED_HOSTS: hosts})
+    return Ingress("lab", name, f"uid-{name}", annotations={dns_records.MANAGED_HOSTS: hosts})
 
 
 def test_managed_hosts_are_those_of_the_annotations() -> None:
-    found = records.managed_hosts(
+    found = dns_records.managed_hosts(
         (
             managed("web", "web.lan, TV.lan,,*.lan"),
             managed("nas", "nas,web.lan"),

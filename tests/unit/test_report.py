@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from pic import report
-from pic.changes import Changes, FieldChange, Move, Update, Weakening
-from pic.model import (
+from pic.core.model import (
     HttpConfig,
     LiveResource,
     Owner,
@@ -15,8 +13,16 @@ from pic.model import (
     Target,
     TunnelRef,
 )
-from pic.notices import Notice, Reason, Ref
-from pic.review import Refusal, Subject, build
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.changes import (
+    Changes,
+    FieldChange,
+    Move,
+    Update,
+    Weakening,
+)
+from pic.report import text as text_report
+from pic.report.review import Refusal, Subject, build
 
 OWNER = Owner("prod", "web", "uid-1")
 
@@ -32,7 +38,7 @@ def live(host: str) -> LiveResource:
 
 
 def test_an_empty_plan_is_one_line() -> None:
-    assert report.plan(Plan()) == "0 resources, 0 warnings, 0 remarks"
+    assert text_report.plan(Plan()) == "0 resources, 0 warnings, 0 remarks"
 
 
 def test_a_plan_shows_its_hosts_then_records_then_what_needs_attention_then_counts() -> None:
@@ -60,7 +66,7 @@ def test_a_plan_shows_its_hosts_then_records_then_what_needs_attention_then_coun
         ),
     )
 
-    assert report.plan(plan) == (
+    assert text_report.plan(plan) == (
         "HOST    OBJECT          TUNNEL        ACCESS        BACKENDS\n"
         "a.org   prod/pic-a.org  tunnels/home  public        /api → http://web:80\n"
         "                                                    / → https://web:8443\n"
@@ -79,7 +85,7 @@ def test_a_plan_shows_its_hosts_then_records_then_what_needs_attention_then_coun
 
 
 def test_no_changes_are_said_in_a_line() -> None:
-    assert report.changes(Changes("s", "c")) == "Nothing differs from what is live."
+    assert text_report.changes(Changes("s", "c")) == "Nothing differs from what is live."
 
 
 def test_changes_begin_with_the_dangerous_ones() -> None:
@@ -97,7 +103,7 @@ def test_changes_begin_with_the_dangerous_ones() -> None:
         weakened=(Weakening("b.org", "sso"),),
     )
 
-    assert report.changes(changes) == (
+    assert text_report.changes(changes) == (
         "- gone.org (prod/pic-gone.org) is removed\n"
         "- m.org moves from prod/pic-m.org to team/pic-m.org\n"
         "! b.org loses sso\n"
@@ -113,7 +119,7 @@ def test_a_host_that_is_no_longer_protected_becomes_public() -> None:
     there = replace(live("a.org"), spec=Spec(http=HttpConfig(sso=True)))
     opened = Update(resource("a.org"), there, (FieldChange("spec.httpConfig.sso", True, False),))  # noqa: FBT003
 
-    assert report.changes(Changes("s", "c", updated=(opened,))) == (
+    assert text_report.changes(Changes("s", "c", updated=(opened,))) == (
         "! a.org becomes public (was: login)\n~ a.org: spec.httpConfig.sso: True → False"
     )
 
@@ -122,7 +128,7 @@ def test_a_review_begins_with_its_counts_and_ends_with_its_digest() -> None:
     notice = Notice(Reason.NO_RULES, Ref("Ingress", "prod", "web"), "no \x1b[2J rules")
     changes = Changes("s", "c", known=1, removed=(live("a.org"),))
 
-    assert report.review(build(Subject("pic", "prod"), Plan(notices=(notice,)), changes)) == (
+    assert text_report.review(build(Subject("pic", "prod"), Plan(notices=(notice,)), changes)) == (
         "1 removed, 1 warning (1 live, 0 planned)\n"
         "\n"
         "- a.org (prod/pic-a.org) is removed\n"
@@ -135,7 +141,7 @@ def test_a_review_begins_with_its_counts_and_ends_with_its_digest() -> None:
 
 def refused(refusal: Refusal) -> list[str]:
     changes = Changes("s", "")
-    made = report.review(build(Subject("pic", "prod"), Plan(), changes, refusal=refusal))
+    made = text_report.review(build(Subject("pic", "prod"), Plan(), changes, refusal=refusal))
     return made.replace(changes.digest, "DIGEST").splitlines()[2:-4]
 
 

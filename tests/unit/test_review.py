@@ -4,13 +4,32 @@ from dataclasses import replace
 
 import pytest
 
-from pic import review
-from pic.changes import Changes, Move, Update, Weakening
-from pic.config import Settings
-from pic.model import HttpConfig, LiveResource, Plan, Resource, Spec, Target
-from pic.notices import Notice, Reason, Ref
-from pic.review import Access, Loss, Opening, Refusal, Review, Subject
-from pic.wire import Json
+from pic.core.model import (
+    HttpConfig,
+    LiveResource,
+    Plan,
+    Resource,
+    Spec,
+    Target,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.changes import (
+    Changes,
+    Move,
+    Update,
+    Weakening,
+)
+from pic.planning.serialise import Json
+from pic.report import review
+from pic.report.review import (
+    Access,
+    Loss,
+    Opening,
+    Refusal,
+    Review,
+    Subject,
+)
+from pic.settings.parse import Settings
 
 PROD = Subject("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")

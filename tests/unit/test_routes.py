@@ -1,11 +1,17 @@
-from pic.backends import Resolver
-from pic.claims import Claim
-from pic.config import Settings
-from pic.model import Ingress, IngressPath, PathType, ServiceBackend, Target
-from pic.notices import Notice, Reason, Ref
-from pic.paths import ROOT, Route
-from pic.routes import Routes, order
-from pic.select import Notices
+from pic.core.model import (
+    Ingress,
+    IngressPath,
+    PathType,
+    ServiceBackend,
+    Target,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.backends import Resolver
+from pic.planning.claims import Claim
+from pic.planning.paths import ROOT, Route
+from pic.planning.routes import Routes, order
+from pic.planning.selection import Notices
+from pic.settings.parse import Settings
 
 HOST = "app.example.com"
 RESOLVER = Resolver(None, Settings())

@@ -4,11 +4,26 @@ from dataclasses import replace
 
 import pytest
 
-from pic import sections
-from pic.changes import Changes, FieldChange, Move, Update, Weakening
-from pic.model import LiveResource, Owner, Plan, Record, Resource, Spec, Target, TunnelRef
-from pic.notices import Notice, Reason, Ref
-from pic.review import Review, Subject, build
+from pic.core.model import (
+    LiveResource,
+    Owner,
+    Plan,
+    Record,
+    Resource,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.changes import (
+    Changes,
+    FieldChange,
+    Move,
+    Update,
+    Weakening,
+)
+from pic.report import tables
+from pic.report.review import Review, Subject, build
 
 PROD = Subject("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
@@ -27,12 +42,12 @@ def live(host: str) -> LiveResource:
 
 
 def rows(review: Review) -> dict[str, object]:
-    return {each.title: each.rows for each in sections.of_review(review)}
+    return {each.title: each.rows for each in tables.of_review(review)}
 
 
 def counts(changes: Changes, *notices: Notice, known: frozenset[Notice] | None = None) -> str:
     plan = Plan((wanted("w"),), notices=notices)
-    return sections.counts(build(PROD, plan, changes, known=known))
+    return tables.counts(build(PROD, plan, changes, known=known))
 
 
 def test_counts_leave_out_what_is_zero() -> None:
@@ -105,7 +120,7 @@ def test_a_plan_has_resources_records_and_notices() -> None:
     owner = Owner("prod", "web", "uid")
     plan = Plan((bare,), (Record("a", "10.0.0.1", (owner,)),), (REMARK,))
 
-    assert {each.title: each.rows for each in sections.of_plan(plan)} == {
+    assert {each.title: each.rows for each in tables.of_plan(plan)} == {
         "Resources": (("b", "prod/pic-b", None, "public (held)", None),),
         "DNS records": (("a", "10.0.0.1"),),
         "Notices": (("Normal", "BlockAccess", "Ingress prod/web", "shut"),),
@@ -117,11 +132,11 @@ def test_the_foot_tells_which_notices_are_not_shown() -> None:
     two = frozenset({WARNING, REMARK})
     plan = Plan(notices=(WARNING, REMARK))
 
-    assert sections.foot(build(PROD, Plan(), NONE)) == foot
-    assert sections.foot(build(PROD, plan, NONE, known=frozenset({REMARK}))) == (
+    assert tables.foot(build(PROD, Plan(), NONE)) == foot
+    assert tables.foot(build(PROD, plan, NONE, known=frozenset({REMARK}))) == (
         f"{foot} · 1 notice that is there without the branch is not shown"
     )
-    assert sections.foot(build(PROD, plan, replace(NONE, cluster_id=""), known=two)) == (
+    assert tables.foot(build(PROD, plan, replace(NONE, cluster_id=""), known=two)) == (
         f"digest {replace(NONE, cluster_id='').digest}"
         " · 2 notices that are there without the branch are not shown"
     )
@@ -138,12 +153,12 @@ def test_the_foot_tells_which_notices_are_not_shown() -> None:
     ],
 )
 def test_nothing_is_hidden(text: str, shown: str) -> None:
-    assert sections.visible(text) == shown
+    assert tables.visible(text) == shown
 
 
 def test_tunnels_have_a_namespace_where_the_spec_has_one() -> None:
     there = replace(wanted("a"), spec=Spec(tunnel=TunnelRef("home", "net")))
 
-    assert sections.tunnel(there) == "net/home"
-    assert sections.tunnel(wanted("a")) == "home"
-    assert sections.tunnel(replace(there, spec=Spec())) == ""
+    assert tables.tunnel(there) == "net/home"
+    assert tables.tunnel(wanted("a")) == "home"
+    assert tables.tunnel(replace(there, spec=Spec())) == ""

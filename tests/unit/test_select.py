@@ -2,10 +2,23 @@ from dataclasses import replace
 
 import pytest
 
-from pic.config import Settings
-from pic.model import Ingress, IngressPath, PathType, Rule, ServiceBackend
-from pic.notices import Notice, Reason, Ref
-from pic.select import CHALLENGE, SOLVER_LABEL, Notices, class_of, ignored, managed
+from pic.core.model import (
+    Ingress,
+    IngressPath,
+    PathType,
+    Rule,
+    ServiceBackend,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.selection import (
+    CHALLENGE,
+    SOLVER_LABEL,
+    Notices,
+    class_of,
+    ignored,
+    managed,
+)
+from pic.settings.parse import Settings
 
 LEGACY = "kubernetes.io/ingress.class"
 

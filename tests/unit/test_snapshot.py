@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pic import cli
-from pic.cluster import NETWORKING
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.cluster.listing import NETWORKING
+from pic.settings.stack_file import StackFile
 from tests.program.api import CLUSTER, Api, furnish, ingress, serving
 
 Capture = pytest.CaptureFixture[str]
@@ -36,7 +36,7 @@ def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 
 def output(capsys: Capture, *words: str) -> str:
-    assert cli.main(words) == 0
+    assert main.main(words) == 0
     said = capsys.readouterr()
     assert said.err == ""
     return said.out
@@ -57,7 +57,7 @@ def test_what_is_planned_from_a_snapshot_is_what_is_planned_live(
     ]
     assert len(api.asked) == asked
     # Without a snapshot there is no way on.
-    assert cli.main(["plan"]) == 5
+    assert main.main(["plan"]) == 5
 
 
 @pytest.mark.usefixtures("api")
@@ -79,7 +79,7 @@ def test_a_cluster_that_cannot_be_read_whole_writes_nothing(
     (root / "snap.json").write_text("the last one")
     api.refuses(f"{NETWORKING}/ingresses", 403, "no")
 
-    assert cli.main(["snapshot", "--out", "snap.json"]) == 5
+    assert main.main(["snapshot", "--out", "snap.json"]) == 5
     assert capsys.readouterr() == (
         "",
         "pic: cannot list ingresses in all namespaces: no (HTTP 403); grant the verb list to who"
@@ -92,7 +92,7 @@ def test_a_cluster_that_cannot_be_read_whole_writes_nothing(
 def test_a_snapshot_of_other_settings_is_no_snapshot_for_these(capsys: Capture) -> None:
     output(capsys, "snapshot", "--out", "snap.json")
 
-    assert cli.main(["plan", "--snapshot", "snap.json", "--config", "tunnelNamespace=net"]) == 2
+    assert main.main(["plan", "--snapshot", "snap.json", "--config", "tunnelNamespace=net"]) == 2
     assert capsys.readouterr().err == (
         "pic: snap.json: it was written for other settings: it lacks"
         " pangolinorganizations.tunnel.pangolin.io in net, lacks"
@@ -106,5 +106,5 @@ def test_of_several_stacks_one_must_be_named(root: Path, capsys: Capture) -> Non
     StackFile(root, "dev").merge({"clusterId": CLUSTER})
 
     for words in (["snapshot"], ["plan", "--snapshot", "snap.json"]):
-        assert cli.main(words) == 2
+        assert main.main(words) == 2
         assert capsys.readouterr().err == "pic: name the stack with --stack: dev, prod\n"

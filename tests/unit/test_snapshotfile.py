@@ -9,13 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pic import assemble, changes, cluster, plan, report, snapshotfile
-from pic.assemble import Seen
-from pic.config import ResourceSchema, Settings, TargetName, parse
-from pic.errors import ManifestError, SettingsError
-from pic.inventory import Ownership
-from pic.live import SCHEMA_TARGET, SCHEMA_TARGETS
-from pic.model import Plan, Schema
+from pic.cluster import listing
+from pic.core.errors import ManifestError, SettingsError
+from pic.core.model import Plan, Schema
+from pic.planning import changes, plan
+from pic.planning.ownership import Ownership
+from pic.report import text as text_report
+from pic.settings.parse import (
+    ResourceSchema,
+    Settings,
+    TargetName,
+    parse,
+)
+from pic.snapshot import assemble, snapshot_file
+from pic.snapshot.assemble import Seen
+from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.scenarios import test_scenarios as scenarios
 from tests.unit.strategies import STACK, World, damaged_worlds, worlds
 from tests.unit.test_plan_properties import FEW, all_schemas, all_settings
@@ -25,8 +33,8 @@ NEXT = "pic snapshot --out FILE writes a new one"
 
 
 def again(seen: Seen, settings: Settings) -> Seen:
-    text = snapshotfile.document(seen, settings)
-    return snapshotfile.read("-", settings, io.BytesIO(text.encode()))
+    text = snapshot_file.document(seen, settings)
+    return snapshot_file.read("-", settings, io.BytesIO(text.encode()))
 
 
 def outcome(seen: Seen, settings: Settings, stack: str = STACK) -> tuple[Plan, str, str, object]:
@@ -36,7 +44,7 @@ def outcome(seen: Seen, settings: Settings, stack: str = STACK) -> tuple[Plan, s
     planned = plan.build(snapshot, settings, STACK, ownership)
     found = changes.between(snapshot, planned, STACK, ownership)
     others = [live.key for live in (*found.blocked, *found.predecessors)]
-    return planned, report.changes(found), found.digest, others
+    return planned, text_report.changes(found), found.digest, others
 
 
 @FEW
@@ -66,11 +74,11 @@ def test_each_scenario_plans_the_same_from_a_file(path: Path) -> None:
 def test_the_same_cluster_gives_the_same_bytes_however_it_is_listed(
     data: st.DataObject, world: World, schema: Schema
 ) -> None:
-    text = snapshotfile.document(Seen(world, "cluster-1", schema), AUTO)
+    text = snapshot_file.document(Seen(world, "cluster-1", schema), AUTO)
     listed = {kind: data.draw(st.permutations(world[kind])) for kind in reversed(world)}
 
-    assert snapshotfile.document(Seen(listed, "cluster-1", schema), AUTO) == text
-    assert snapshotfile.document(again(Seen(world, "cluster-1", schema), AUTO), AUTO) == text
+    assert snapshot_file.document(Seen(listed, "cluster-1", schema), AUTO) == text
+    assert snapshot_file.document(again(Seen(world, "cluster-1", schema), AUTO), AUTO) == text
 
 
 SECRET = "hunter2"  # noqa: S105 - what must not be found in a file
@@ -95,7 +103,7 @@ def test_what_nobody_reads_is_not_written(world: World) -> None:
     salty: Any = {kind: salted(raws) for kind, raws in {**world, **classes}.items()}
 
     assert SECRET in json.dumps(salty)
-    assert SECRET not in snapshotfile.document(Seen(salty), AUTO)
+    assert SECRET not in snapshot_file.document(Seen(salty), AUTO)
 
 
 def test_what_has_the_wrong_shape_keeps_it_emptied() -> None:
@@ -211,7 +219,7 @@ def test_a_file_is_one_object_a_line() -> None:
     books = {"annotations": {"x": "y", "pihole.io/hosts": "a"}, "name": "bücher", "namespace": "bb"}
     seen = Seen({"Service": [], "Ingress": [web, {"metadata": books}]}, "cluster-1", SCHEMA)
 
-    text = snapshotfile.document(seen, AUTO)
+    text = snapshot_file.document(seen, AUTO)
 
     assert text == f'{json.dumps(HEAD)[:-1]}, "objects": {OBJECTS}}}\n'
 
@@ -220,15 +228,15 @@ def problem(tmp_path: Path, content: bytes, settings: Settings = AUTO) -> str:
     path = tmp_path / "snap.json"
     path.write_bytes(content)
     with pytest.raises(ManifestError) as caught:
-        snapshotfile.read(str(path), settings, io.BytesIO())
+        snapshot_file.read(str(path), settings, io.BytesIO())
     return str(caught.value).removeprefix(f"{tmp_path}/")
 
 
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "snap.json"
-    snapshotfile.write(json.dumps({**HEAD, "objects": {"Service": [{}], "Ingress": []}}), path)
+    snapshot_file.write(json.dumps({**HEAD, "objects": {"Service": [{}], "Ingress": []}}), path)
 
-    seen = snapshotfile.read(str(path), AUTO, io.BytesIO())
+    seen = snapshot_file.read(str(path), AUTO, io.BytesIO())
 
     assert seen == Seen({"Service": [{}], "Ingress": []}, "cluster-1", SCHEMA)
 
@@ -315,23 +323,23 @@ def test_a_schema_that_is_set_goes_before_the_one_that_was_seen(
 def test_the_listings_are_those_of_the_cluster(settings: Settings) -> None:
     listed = sorted(
         (each.plural, f" in {each.namespace}" if each.namespace else "")
-        for each in cluster.reads(settings)
+        for each in listing.reads(settings)
     )
 
-    found = [each.partition(" in ") for each in snapshotfile.listings(settings)]
+    found = [each.partition(" in ") for each in snapshot_file.listings(settings)]
 
     assert sorted((what.partition(".")[0], sep + where) for what, sep, where in found) == listed
 
 
 def test_a_file_that_cannot_be_read_names_what_writes_one() -> None:
     with pytest.raises(ManifestError) as caught:
-        snapshotfile.read("/nowhere", AUTO, io.BytesIO())
+        snapshot_file.read("/nowhere", AUTO, io.BytesIO())
 
     assert str(caught.value) == f"/nowhere: cannot be read: No such file or directory; {NEXT}"
 
 
 def test_a_file_that_cannot_be_written_is_told() -> None:
     with pytest.raises(SettingsError) as caught:
-        snapshotfile.write("{}", Path("/nowhere/at/all"))
+        snapshot_file.write("{}", Path("/nowhere/at/all"))
 
     assert str(caught.value) == "/nowhere/at/all cannot be written: No such file or directory"

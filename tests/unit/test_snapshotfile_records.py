@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pic import snapshotfile
-from pic.assemble import Seen
-from pic.config import Settings, TargetName
-from pic.errors import ManifestError, PiholeError
-from pic.model import LiveRecord, Unanswered
+from pic.core.errors import ManifestError, PiholeError
+from pic.core.model import LiveRecord, Unanswered
+from pic.settings.parse import Settings, TargetName
+from pic.snapshot import snapshot_file
+from pic.snapshot.assemble import Seen
 
 PIHOLE = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
 NEXT = "pic snapshot --out FILE writes a new one"
@@ -29,12 +29,12 @@ def seen(*records: LiveRecord) -> Seen:
 
 
 def again(found: Seen) -> Seen:
-    text = snapshotfile.document(found, PIHOLE)
-    return snapshotfile.read("-", PIHOLE, io.BytesIO(text.encode()))
+    text = snapshot_file.document(found, PIHOLE)
+    return snapshot_file.read("-", PIHOLE, io.BytesIO(text.encode()))
 
 
 def test_our_records_are_written_and_those_of_others_for_hosts_that_are_asked_for() -> None:
-    text = snapshotfile.document(seen(ASKED, BY_HAND, OURS), PIHOLE)
+    text = snapshot_file.document(seen(ASKED, BY_HAND, OURS), PIHOLE)
 
     assert '"unanswered": null, "records": [\n' in text
     assert text.splitlines()[1:4] == [
@@ -70,12 +70,12 @@ def test_why_a_pihole_did_not_answer_is_in_the_file() -> None:
 
 
 def written(**parts: object) -> Any:
-    return {**json.loads(snapshotfile.document(seen(OURS), PIHOLE)), **parts}
+    return {**json.loads(snapshot_file.document(seen(OURS), PIHOLE)), **parts}
 
 
 def problem(document: object, settings: Settings = PIHOLE) -> str:
     with pytest.raises(ManifestError) as caught:
-        snapshotfile.read("-", settings, io.BytesIO(json.dumps(document).encode()))
+        snapshot_file.read("-", settings, io.BytesIO(json.dumps(document).encode()))
     return str(caught.value)
 
 

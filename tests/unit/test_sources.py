@@ -6,17 +6,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pic import assemble, live, sources
-from pic.assemble import Seen
-from pic.cluster import NETWORKING
-from pic.config import ResourceSchema, Settings
-from pic.errors import ManifestError, SettingsError
-from pic.inventory import Ownership
-from pic.model import Ingress, Snapshot
-from pic.names import derived_uid
-from pic.notices import Reason
-from pic.sources import Branch, Proposal, Run
-from pic.stackfile import StackFile
+from pic.cluster.listing import NETWORKING
+from pic.core.errors import ManifestError, SettingsError
+from pic.core.model import Ingress, Snapshot
+from pic.core.names import derived_uid
+from pic.core.notices import Reason
+from pic.planning.ownership import Ownership
+from pic.run import stack_config
+from pic.run.stack_config import Branch, Proposal, Run
+from pic.settings.parse import ResourceSchema, Settings
+from pic.settings.stack_file import StackFile
+from pic.snapshot import assemble, pangolin
+from pic.snapshot.assemble import Seen
 from tests.program.api import CLUSTER, furnish, ingress, serving
 
 
@@ -28,13 +29,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def problem(stack: str | None, *pairs: str) -> str:
     with pytest.raises(SettingsError) as caught:
-        sources.online(stack, pairs, {})
+        stack_config.online(stack, pairs, {})
     return str(caught.value)
 
 
 def test_the_label_of_a_stack_is_legal_however_long_its_name() -> None:
-    assert sources.stack_label("prod") == "pic.prod"
-    assert len(sources.stack_label("x" * 100)) == 63
+    assert stack_config.stack_label("prod") == "pic.prod"
+    assert len(stack_config.stack_label("x" * 100)) == 63
 
 
 @pytest.mark.usefixtures("root")
@@ -45,7 +46,7 @@ def test_without_a_stack_file_init_is_named() -> None:
 def test_the_only_stack_is_taken(root: Path) -> None:
     StackFile(root, "prod").merge({"maxRemovals": 3})
 
-    run = sources.online(None, [], {})
+    run = stack_config.online(None, [], {})
 
     assert run == Run(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
@@ -55,13 +56,13 @@ def test_of_several_stacks_one_must_be_named(root: Path) -> None:
     StackFile(root, "dev").merge({"adopt": False})
 
     assert problem(None) == "name the stack with --stack: dev, prod"
-    assert sources.online("prod", [], {}).ownership == Ownership("pic.prod", adopt=True)
+    assert stack_config.online("prod", [], {}).ownership == Ownership("pic.prod", adopt=True)
 
 
 def test_flags_go_before_the_stack_and_the_environment_comes_last(root: Path) -> None:
     StackFile(root, "prod").merge({"maxRemovals": 3, "backendScheme": "https"})
 
-    run = sources.online(
+    run = stack_config.online(
         "prod",
         ["maxRemovals=4", "clusterDomain=b.org"],
         {"PIC_BACKEND_SCHEME": "http", "PIC_DEFAULT_TUNNEL_NAME": "home"},
@@ -75,15 +76,15 @@ def test_flags_go_before_the_stack_and_the_environment_comes_last(root: Path) ->
 
 def test_every_flag_that_is_no_setting_is_told() -> None:
     with pytest.raises(SettingsError) as caught:
-        sources.given(["a=b", "adopt", "=x", "c=d=e"])
+        stack_config.given(["a=b", "adopt", "=x", "c=d=e"])
 
     assert str(caught.value) == "--config 'adopt' is not KEY=VALUE\n--config '=x' is not KEY=VALUE"
-    assert sources.given(["a=b", "c=d=e", "f="]) == {"a": "b", "c": "d=e", "f": ""}
+    assert stack_config.given(["a=b", "c=d=e", "f="]) == {"a": "b", "c": "d=e", "f": ""}
 
 
 @pytest.mark.usefixtures("root")
 def test_offline_without_a_stack_every_stacks_objects_are_ours() -> None:
-    run = sources.offline(None, ["adopt=true"], {})
+    run = stack_config.offline(None, ["adopt=true"], {})
 
     assert run == Run(Settings(adopt=True), "pic.offline", Ownership("", adopt=True), ())
 
@@ -91,7 +92,7 @@ def test_offline_without_a_stack_every_stacks_objects_are_ours() -> None:
 def test_offline_with_a_stack_its_settings_count(root: Path) -> None:
     StackFile(root, "prod").merge({"maxRemovals": 3})
 
-    run = sources.offline("prod", [], {})
+    run = stack_config.offline("prod", [], {})
 
     assert run == Run(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
@@ -99,7 +100,7 @@ def test_offline_with_a_stack_its_settings_count(root: Path) -> None:
 def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
     raw = {"clusterId": "cluster-1", "adopt": "true", "adoptFrom": "old"}
 
-    run = sources.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
+    run = stack_config.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
 
     assert run == Run(
         Settings(cluster_id="cluster-1", adopt=True, adopt_from="old", backend_scheme="https"),
@@ -140,7 +141,9 @@ def test_everything_that_stands_in_the_way_of_a_deployment_is_told_at_once(
     raw: dict[str, object], problems: tuple[str, ...]
 ) -> None:
     with pytest.raises(SettingsError) as caught:
-        sources.deployable(raw, "prod", {}, lambda settings: [f"no way to {settings.targets[0]}"])
+        stack_config.deployable(
+            raw, "prod", {}, lambda settings: [f"no way to {settings.targets[0]}"]
+        )
 
     assert caught.value.problems == problems
 
@@ -162,15 +165,17 @@ def web(name: str = "web") -> dict[str, object]:
 @pytest.mark.parametrize(
     ("setting", "schema"),
     [
-        (ResourceSchema.AUTO, live.SCHEMA_TARGETS),
-        (ResourceSchema.TARGETS, live.SCHEMA_TARGETS),
-        (ResourceSchema.TARGET, live.SCHEMA_TARGET),
+        (ResourceSchema.AUTO, pangolin.SCHEMA_TARGETS),
+        (ResourceSchema.TARGETS, pangolin.SCHEMA_TARGETS),
+        (ResourceSchema.TARGET, pangolin.SCHEMA_TARGET),
     ],
 )
 def test_files_alone_make_a_snapshot_of_the_schema_that_is_set(
     root: Path, setting: ResourceSchema, schema: object
 ) -> None:
-    snapshot = sources.offline_snapshot([manifest(root, web())], Settings(resource_schema=setting))
+    snapshot = stack_config.offline_snapshot(
+        [manifest(root, web())], Settings(resource_schema=setting)
+    )
 
     assert snapshot == Snapshot(ingresses=(Ingress("prod", "web", "uid"),), schema=schema)  # type: ignore[arg-type]
 
@@ -179,14 +184,14 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     text = yaml.safe_dump(web()).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
 
-    snapshot = sources.offline_snapshot(["-"], Settings())
+    snapshot = stack_config.offline_snapshot(["-"], Settings())
 
     assert [each.key for each in snapshot.ingresses] == [("prod", "web")]
 
 
 def test_a_path_that_is_not_there_is_told() -> None:
     with pytest.raises(ManifestError, match=r"^/nowhere: cannot be read: No such file"):
-        sources.offline_snapshot(["/nowhere"], Settings())
+        stack_config.offline_snapshot(["/nowhere"], Settings())
 
 
 def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) -> None:
@@ -195,8 +200,8 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
         environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
         new = manifest(tmp_path, web(), web("new"))
 
-        bare = sources.live_snapshot(Settings(), environment)
-        laid = sources.live_snapshot(Settings(), environment, [new])
+        bare = stack_config.live_snapshot(Settings(), environment)
+        laid = stack_config.live_snapshot(Settings(), environment, [new])
 
     assert bare.cluster_id == laid.cluster_id == CLUSTER
     assert [each.name for each in bare.ingresses] == ["web", "other"]
@@ -209,15 +214,15 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
 
 
 def test_standard_input_is_read_once() -> None:
-    sources.check_stdin(["-", "a"], ["b"], [""])
+    stack_config.check_stdin(["-", "a"], ["b"], [""])
 
     with pytest.raises(SettingsError, match=r"^- is standard input, which can be read only once$"):
-        sources.check_stdin(["a"], ["-"], ["-"])
+        stack_config.check_stdin(["a"], ["-"], ["-"])
 
 
 def test_a_base_needs_files_to_compare_it_with() -> None:
     with pytest.raises(SettingsError) as caught:
-        sources.proposal(Seen(), Branch(base=["x"]), Settings())
+        stack_config.proposal(Seen(), Branch(base=["x"]), Settings())
 
     assert str(caught.value) == (
         "--base needs --manifests, the same files of the branch, whether or not they are still"
@@ -226,7 +231,7 @@ def test_a_base_needs_files_to_compare_it_with() -> None:
 
 
 def test_without_a_branch_there_is_nothing_to_compare_notices_with() -> None:
-    assert sources.proposal(Seen(), Branch(), Settings()) == Proposal(Seen())
+    assert stack_config.proposal(Seen(), Branch(), Settings()) == Proposal(Seen())
 
 
 def names(seen: Seen) -> list[str]:
@@ -242,7 +247,7 @@ def test_what_only_the_base_holds_is_deleted_by_the_branch(tmp_path: Path) -> No
     seen = Seen({"Ingress": [web("kept"), web("gone"), web("of-others")]})
     new, old = files(tmp_path / "new", "kept", "added"), files(tmp_path / "old", "kept", "gone")
 
-    found = sources.proposal(seen, Branch([new], base=[old]), Settings())
+    found = stack_config.proposal(seen, Branch([new], base=[old]), Settings())
 
     assert names(found.after) == ["kept", "of-others", "added"]
     assert [names(each) for each in found.before] == [names(seen), names(seen)]
@@ -252,7 +257,7 @@ def test_without_the_branch_there_is_also_what_the_target_branch_adds(tmp_path: 
     seen = Seen({"Ingress": [web("live")]})
     new, old = files(tmp_path / "new", "a"), files(tmp_path / "old", "merged")
 
-    found = sources.proposal(seen, Branch([new], base=[old]), Settings())
+    found = stack_config.proposal(seen, Branch([new], base=[old]), Settings())
 
     assert names(found.after) == ["live", "a"]
     assert [names(each) for each in found.before] == [["live"], ["live", "merged"]]
@@ -262,13 +267,13 @@ def test_beside_a_base_files_that_are_not_there_any_more_are_deleted(tmp_path: P
     seen = Seen({"Ingress": [web("gone"), web("of-others")]})
     old, missing = files(tmp_path / "old", "gone"), str(tmp_path / "new")
 
-    found = sources.proposal(seen, Branch([missing], base=[old]), Settings())
+    found = stack_config.proposal(seen, Branch([missing], base=[old]), Settings())
 
     assert names(found.after) == ["of-others"]
     with pytest.raises(ManifestError, match="No such file"):
-        sources.proposal(seen, Branch([missing]), Settings())
+        stack_config.proposal(seen, Branch([missing]), Settings())
     with pytest.raises(ManifestError, match="No such file"):
-        sources.proposal(seen, Branch([old], base=[missing]), Settings())
+        stack_config.proposal(seen, Branch([old], base=[missing]), Settings())
 
 
 def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path) -> None:
@@ -276,8 +281,8 @@ def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path)
     new = files(tmp_path / "new", "renamed-file")
     removed = files(tmp_path / "removed", "gone", "renamed-file")
 
-    found = sources.proposal(seen, Branch([new], removed=[removed]), Settings())
-    alone = sources.proposal(seen, Branch(removed=[removed]), Settings())
+    found = stack_config.proposal(seen, Branch([new], removed=[removed]), Settings())
+    alone = stack_config.proposal(seen, Branch(removed=[removed]), Settings())
 
     assert names(found.after) == ["renamed-file", "of-others"]
     assert names(alone.after) == ["of-others"]
@@ -295,7 +300,7 @@ def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) 
 
     def found(**settings: object) -> tuple[int, int]:
         made = Settings(**settings)  # type: ignore[arg-type]
-        after = assemble.snapshot(sources.proposal(seen, branch, made).after)
+        after = assemble.snapshot(stack_config.proposal(seen, branch, made).after)
         return len(after.ingresses), len(after.tunnels or ())
 
     assert found() == (1, 1)
@@ -307,4 +312,4 @@ def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) 
 def test_an_earlier_stack_is_known_by_its_label(root: Path) -> None:
     StackFile(root, "prod").merge({"adoptFrom": "old"})
 
-    assert sources.online("prod", [], {}).ownership == Ownership("pic.prod", earlier="pic.old")
+    assert stack_config.online("prod", [], {}).ownership == Ownership("pic.prod", earlier="pic.old")

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from dev.pihole.server import PiHole
-from pic import situation, sources
-from pic.assemble import Seen
-from pic.changes import RecordChanges
-from pic.config import PiholeApi, Settings, TargetName
-from pic.errors import PiholeError, SettingsError
-from pic.inventory import Ownership
-from pic.model import LiveRecord, Unanswered
-from pic.notices import Notice, Reason, Ref
-from pic.sources import Branch, Proposal, Run
+from pic.core.errors import PiholeError, SettingsError
+from pic.core.model import LiveRecord, Unanswered
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning.changes import RecordChanges
+from pic.planning.ownership import Ownership
+from pic.run import situation, stack_config
+from pic.run.stack_config import Branch, Proposal, Run
+from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.snapshot.assemble import Seen
 from tests.program.api import CLUSTER, Api, furnish, ingress, serving
 
 PASSWORD = "sesame-opens"  # noqa: S105 - of no Pi-hole but this one
@@ -51,7 +51,9 @@ def environment(tmp_path: Path, **others: str) -> Mapping[str, str]:
 
 
 def look(tmp_path: Path, url: str, **others: object) -> Seen:
-    return sources.look(settings(url, **others), environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
+    return stack_config.look(
+        settings(url, **others), environment(tmp_path, PIHOLE_PASSWORD=PASSWORD)
+    )
 
 
 def survey(tmp_path: Path, url: str) -> situation.Situation:
@@ -155,7 +157,7 @@ def test_a_pihole_that_does_not_answer_ends_nothing_and_is_told(tmp_path: Path) 
 
 @pytest.mark.usefixtures("api")
 def test_what_only_plans_does_without_a_password_and_tells_it(tmp_path: Path) -> None:
-    found = sources.look(settings("http://127.0.0.1:9"), environment(tmp_path)).unanswered
+    found = stack_config.look(settings("http://127.0.0.1:9"), environment(tmp_path)).unanswered
 
     assert found is not None
     assert found.error.kind == "auth"
@@ -179,14 +181,14 @@ def test_a_review_of_a_branch_tells_that_records_were_not_compared(tmp_path: Pat
     branch = Branch([str(tmp_path / "branch.yaml")])
     why = Unanswered("http://pi.hole", PiholeError("no answer"))
 
-    found = sources.proposal(Seen(unanswered=why), branch, settings(why.url))
+    found = stack_config.proposal(Seen(unanswered=why), branch, settings(why.url))
 
     assert found == Proposal(Seen(unanswered=why), (Seen(),))
 
 
 def problems(raw: Mapping[str, object], variables: Mapping[str, str]) -> tuple[str, ...]:
     with pytest.raises(SettingsError) as caught:
-        sources.deployable({"clusterId": CLUSTER, **raw}, "prod", variables)
+        stack_config.deployable({"clusterId": CLUSTER, **raw}, "prod", variables)
     return caught.value.problems
 
 
@@ -204,6 +206,6 @@ def test_a_deployment_to_pihole_needs_its_place_an_address_and_a_password() -> N
 def test_either_variable_has_the_password(variable: str) -> None:
     raw = {"clusterId": CLUSTER, "targets": "pihole", "piholeUrl": "http://pi.hole"}
 
-    run = sources.deployable(raw, "prod", {variable: PASSWORD, "DEFAULT_TARGET_IP": TARGET})
+    run = stack_config.deployable(raw, "prod", {variable: PASSWORD, "DEFAULT_TARGET_IP": TARGET})
 
     assert run.settings == settings("http://pi.hole")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pic.errors import SettingsError
-from pic.stackfile import StackFile, stacks
+from pic.core.errors import SettingsError
+from pic.settings.stack_file import StackFile, stacks
 
 
 def written(root: Path, text: str, stack: str = "prod") -> StackFile:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pic import status
-from pic.inventory import Ownership
-from pic.status import Report, Row, Standing
+from pic.cluster import status
+from pic.cluster.status import Report, Row, Standing
+from pic.planning.ownership import Ownership
 from tests.program.api import live
 
 OURS = Ownership("pic.prod")

@@ -14,8 +14,14 @@ import psycopg
 import pytest
 from obstore.store import MemoryStore
 
-from pic.errors import EngineError
-from pic.stores import FolderStore, absolute, bucket_options, opened, table_options
+from pic.core.errors import EngineError
+from pic.engine.backend.stores import (
+    FolderStore,
+    absolute,
+    bucket_options,
+    opened,
+    table_options,
+)
 
 KNOWN = {"host", "port", "user", "password", "dbname", "sslmode", "connect_timeout", "options"}
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pic import telling
-from pic.model import Ingress, Owner
-from pic.notices import Notice, Reason, Ref
-from pic.telling import WARNINGS_A_RUN, Warned
+from pic.core.model import Ingress, Owner
+from pic.core.notices import Notice, Reason, Ref
+from pic.report import event_texts
+from pic.report.event_texts import WARNINGS_A_RUN, Warned
 
 WEB = Ingress("prod", "web", "uid-1")
 OWNER = Owner("prod", "web", "uid-1")
@@ -17,14 +17,14 @@ def notice(message: str, reason: Reason = Reason.INVALID_HOST, name: str = "web"
 
 def said(*notices: Notice, ingresses: Sequence[Ingress] = (WEB,)) -> list[tuple[str, str, str]]:
     """What is told, each as Ingress, reason and text."""
-    found = telling.warnings(notices, ingresses)
+    found = event_texts.warnings(notices, ingresses)
     return [(each.ingress.name, each.reason, each.message) for each in found]
 
 
 def test_an_ingress_is_told_of_its_warnings_by_reason() -> None:
     first, second = notice("b: no"), notice("gone", Reason.BACKEND_NOT_FOUND)
 
-    assert telling.warnings([first, second], [WEB]) == (
+    assert event_texts.warnings([first, second], [WEB]) == (
         Warned(OWNER, "BackendNotFound", "gone"),
         Warned(OWNER, "InvalidHost", "b: no"),
     )
@@ -61,22 +61,22 @@ def test_no_more_is_told_than_a_cluster_can_bear() -> None:
 
 
 def test_what_was_told_is_no_news_until_its_text_or_the_ingress_is_another() -> None:
-    before = telling.warnings([notice("a"), notice("x", Reason.EMPTY_HOST)], [WEB])
-    told = telling.digests(before)
+    before = event_texts.warnings([notice("a"), notice("x", Reason.EMPTY_HOST)], [WEB])
+    told = event_texts.digests(before)
 
-    assert telling.news(before, told) == ()
-    assert telling.news(telling.warnings([notice("b")], [WEB]), told) == (
+    assert event_texts.news(before, told) == ()
+    assert event_texts.news(event_texts.warnings([notice("b")], [WEB]), told) == (
         Warned(OWNER, "InvalidHost", "b"),
     )
     again = Ingress("prod", "web", "uid-2")
-    assert telling.news(telling.warnings([notice("a")], [again]), told) == (
+    assert event_texts.news(event_texts.warnings([notice("a")], [again]), told) == (
         Warned(Owner("prod", "web", "uid-2"), "InvalidHost", "a"),
     )
 
 
 def test_digests_are_sorted_and_short() -> None:
-    found = telling.warnings([notice(text, name="web") for text in "a"], [WEB])
-    more = telling.warnings([notice("b", Reason.EMPTY_HOST)], [WEB])
+    found = event_texts.warnings([notice(text, name="web") for text in "a"], [WEB])
+    more = event_texts.warnings([notice("b", Reason.EMPTY_HOST)], [WEB])
 
-    assert telling.digests([*found, *more]) == telling.digests([*more, *found])
-    assert [len(each) for each in telling.digests([*found, *more])] == [16, 16]
+    assert event_texts.digests([*found, *more]) == event_texts.digests([*more, *found])
+    assert [len(each) for each in event_texts.digests([*found, *more])] == [16, 16]

@@ -1,9 +1,15 @@
 import pytest
 
-from pic.config import Settings
-from pic.model import Organization, Schema, Snapshot, Tunnel, TunnelRef
-from pic.notices import Reason
-from pic.tunnels import Route, TunnelError, Tunnels
+from pic.core.model import (
+    Organization,
+    Schema,
+    Snapshot,
+    Tunnel,
+    TunnelRef,
+)
+from pic.core.notices import Reason
+from pic.planning.tunnels import Route, TunnelError, Tunnels
+from pic.settings.parse import Settings
 
 ACME = Organization("net", "acme", ("example.com",))
 HERE = Tunnel("prod", "edge", ("net", "acme"), "Ready")

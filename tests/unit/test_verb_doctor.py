@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pic import cli
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.settings.stack_file import StackFile
 from tests.unit.patients import Clinic
 
 Capture = pytest.CaptureFixture[str]
@@ -32,7 +32,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
 def test_every_check_has_its_line_though_the_first_fail(capsys: Capture, tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"clusterId": "here"})
 
-    assert cli.main(["doctor"]) == 5
+    assert main.main(["doctor"]) == 5
     said = capsys.readouterr()
     assert said.err == ""
     lines = said.out.splitlines()
@@ -42,7 +42,7 @@ def test_every_check_has_its_line_though_the_first_fail(capsys: Capture, tmp_pat
 
 @pytest.mark.usefixtures("clinic")
 def test_settings_that_are_wrong_are_exit_code_2(capsys: Capture) -> None:
-    assert cli.main(["doctor", "--output", "json", "--stack", "prod"]) == 2
+    assert main.main(["doctor", "--output", "json", "--stack", "prod"]) == 2
     found = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in found["checks"]] == CHECKS
     assert [each["verdict"] for each in found["checks"] if each["name"] == "stack"] == ["fail"]
@@ -53,6 +53,6 @@ def test_locks_are_compared_with_this_host(clinic: Clinic, capsys: Capture) -> N
     owner = {"pid": 0, "username": "ann", "hostname": socket.gethostname(), "timestamp": stamp}
     clinic.lock("one", json.dumps({**owner, "pid": 2**22 + 1}))
 
-    cli.main(["doctor", "--output", "json", "--stack", "prod"])
+    main.main(["doctor", "--output", "json", "--stack", "prod"])
 
     assert json.loads(capsys.readouterr().out)["checks"][-1]["message"].endswith("which is dead")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pic import cli
-from pic.cluster import PANGOLIN
-from pic.stackfile import StackFile
+from pic.cli import main
+from pic.cluster.listing import PANGOLIN
+from pic.settings.stack_file import StackFile
 from tests.program.api import CLUSTER, Answer, Api, live, serving
 
 Capture = pytest.CaptureFixture[str]
@@ -48,7 +48,7 @@ def test_the_table_and_the_exit_code(
 ) -> None:
     listings(api, phase)
 
-    assert cli.main(["status"]) == end[0]
+    assert main.main(["status"]) == end[0]
     said = capsys.readouterr()
     assert said.err == ""
     row = f"{state}  app.example.com  prod/pic-app.example.com  {phase:<7}  -          -"
@@ -58,14 +58,14 @@ def test_the_table_and_the_exit_code(
 def test_the_json_goes_to_standard_output(api: Api, capsys: Capture) -> None:
     listings(api, "Error")
 
-    assert cli.main(["status", "--output", "json"]) == 6
+    assert main.main(["status", "--output", "json"]) == 6
     assert json.loads(capsys.readouterr().out)["counts"] == {"error": 1, "pending": 0, "ready": 0}
 
 
 def test_a_stack_without_objects_is_ready(api: Api, capsys: Capture) -> None:
     api.holds(RESOURCES)
 
-    assert cli.main(["status", "--wait", "60"]) == 0
+    assert main.main(["status", "--wait", "60"]) == 0
     assert capsys.readouterr().out == "No object of this stack is live.\n"
 
 
@@ -75,14 +75,14 @@ def test_a_stack_without_objects_is_ready(api: Api, capsys: Capture) -> None:
 def test_a_wait_tells_what_changes(api: Api, capsys: Capture, flags: list[str], told: str) -> None:
     listings(api, "Waiting", "Ready")
 
-    assert cli.main(["status", "--wait", "0.01", *flags]) == 0
+    assert main.main(["status", "--wait", "0.01", *flags]) == 0
     assert capsys.readouterr().err == told
 
 
 def test_a_deadline_that_passes_is_exit_code_6(api: Api, capsys: Capture) -> None:
     listings(api, "Error")
 
-    assert cli.main(["status", "--wait", "0.01", "--quiet"]) == 6
+    assert main.main(["status", "--wait", "0.01", "--quiet"]) == 6
     assert capsys.readouterr().out.splitlines()[-1] == "0 of 1 ready, 0 pending, 1 in error"
 
 
@@ -92,7 +92,7 @@ def test_another_cluster_than_the_stacks_is_refused(
     StackFile(tmp_path, "prod").merge({"clusterId": "elsewhere"})
     listings(api, "Ready")
 
-    assert cli.main(["status"]) == 3
+    assert main.main(["status"]) == 3
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith(
@@ -102,5 +102,5 @@ def test_another_cluster_than_the_stacks_is_refused(
 
 @pytest.mark.parametrize("given", ["-1", "inf", "nan", "soon"])
 def test_a_wait_is_a_number_of_seconds(capsys: Capture, given: str) -> None:
-    assert cli.main(["status", f"--wait={given}"]) == 2
+    assert main.main(["status", f"--wait={given}"]) == 2
     assert "--wait" in capsys.readouterr().err

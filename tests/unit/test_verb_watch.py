@@ -12,11 +12,11 @@ from typing import Self
 
 import pytest
 
-from pic import cli
-from pic.cluster import CORE, NETWORKING, PANGOLIN
-from pic.errors import SettingsError
-from pic.stackfile import StackFile
-from pic.verbs import deploying, watch
+from pic.cli import deploying, main
+from pic.cli.verbs import watch
+from pic.cluster.listing import CORE, NETWORKING, PANGOLIN
+from pic.core.errors import SettingsError
+from pic.settings.stack_file import StackFile
 from tests.program.api import Answer, Api, ingress, service, tunnel
 from tests.toolchain.waiting import until
 from tests.unit.fakes import HOST, project, ran
@@ -83,7 +83,7 @@ class Terminal:
 @pytest.mark.usefixtures("api")
 def test_it_follows_runs_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     with Terminal(tmp_path, lambda said: "trying again" in said) as terminal:
-        code = cli.main(["watch", "--listen", "127.0.0.1:0", "--log-format", "text", "--quiet"])
+        code = main.main(["watch", "--listen", "127.0.0.1:0", "--log-format", "text", "--quiet"])
 
     words = [line.partition(" ")[2] for line in terminal.said.splitlines()]
     assert code == 0
@@ -123,7 +123,7 @@ def test_other_settings_are_followed_and_wrong_ones_are_told(
         return not word
 
     with Terminal(tmp_path, all_happened):
-        assert cli.main(["watch", "--listen", ""]) == 0
+        assert main.main(["watch", "--listen", ""]) == 0
 
 
 def test_only_who_holds_the_lease_runs(api: Api, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_only_who_holds_the_lease_runs(api: Api, tmp_path: Path) -> None:
 
     words = ["watch", "--leader-elect", "--lease-namespace", "ops", "--listen", ""]
     with Terminal(tmp_path, lambda said: "another watcher leads" in said) as terminal:
-        assert cli.main(words) == 0
+        assert main.main(words) == 0
 
     assert "grant get, create and update on leases" in terminal.said
     assert "starting a run" not in terminal.said
@@ -142,7 +142,7 @@ def test_garbage_is_collected_as_in_no_other_verb(tmp_path: Path) -> None:
     gc.disable()
     try:
         with Terminal(tmp_path, lambda said: "watching for stack" in said):
-            assert cli.main(["watch", "--listen", ""]) == 0
+            assert main.main(["watch", "--listen", ""]) == 0
         assert gc.isenabled()
     finally:
         gc.enable()
@@ -190,7 +190,7 @@ def test_what_is_no_address_is_told(given: str, capsys: pytest.CaptureFixture[st
 
 def test_a_run_is_asked_for_the_same() -> None:
     words = ["watch", "--config", "a=1", "--config", "b=2", "--log-format", "json", "--quiet"]
-    options = cli.parser().parse_args(words)
+    options = main.parser().parse_args(words)
 
     assert watch._arguments(options, "prod", {}) == [  # noqa: SLF001
         *("up", "--stack", "prod", "--config", "a=1", "--config", "b=2"),
@@ -210,7 +210,7 @@ def test_a_run_is_asked_for_the_same() -> None:
 def test_what_others_have_left_goes_only_where_a_lease_is_held(
     words: list[str], environment: dict[str, str], *, steals: bool
 ) -> None:
-    options = cli.parser().parse_args(["watch", *words])
+    options = main.parser().parse_args(["watch", *words])
 
     found = watch._arguments(options, "prod", environment)  # noqa: SLF001
 
@@ -219,7 +219,7 @@ def test_what_others_have_left_goes_only_where_a_lease_is_held(
 
 @pytest.mark.usefixtures("api")
 def test_a_stack_file_that_is_gone_changes_nothing(tmp_path: Path) -> None:
-    options = cli.parser().parse_args(["watch", "--stack", "prod"])
+    options = main.parser().parse_args(["watch", "--stack", "prod"])
     renewed = watch._Renewal(options, os.environ, deploying.asked(options, os.environ))  # noqa: SLF001
     file = StackFile(tmp_path, "prod")
     same = renewed()

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pic import waiting
-from pic.errors import ClusterError
-from pic.inventory import Ownership
-from pic.status import Report, Row, Standing
-from pic.waiting import Pace
+from pic.cluster import wait as waiting
+from pic.cluster.status import Report, Row, Standing
+from pic.cluster.wait import Pace
+from pic.core.errors import ClusterError
+from pic.planning.ownership import Ownership
 from tests.program.api import live
 
 OURS = Ownership("pic.prod")

@@ -4,11 +4,11 @@ from itertools import count
 
 import pytest
 
-from pic import assemble
-from pic.cluster import CORE, NETWORKING, Read
-from pic.objects import MalformedError
-from pic.watch import cache
-from pic.watch.cache import Cache, News, Unpacked
+from pic.cluster.listing import CORE, NETWORKING, Read
+from pic.snapshot import assemble
+from pic.snapshot.parse import MalformedError
+from pic.watch import store
+from pic.watch.store import Cache, News, Unpacked
 
 HERE, THERE = (Read(assemble.SERVICE, CORE, "services", place) for place in ("a", "b"))
 CLASSES = Read(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses")
@@ -19,7 +19,7 @@ def raw(name: str, **spec: object) -> dict[str, object]:
 
 
 def packed(name: str, **spec: object) -> bytes:
-    return cache.packed(assemble.SERVICE, raw(name, **spec))
+    return store.packed(assemble.SERVICE, raw(name, **spec))
 
 
 class Ring:
@@ -107,7 +107,7 @@ def test_objects_are_maps_when_they_are_looked_at() -> None:
 
 
 def test_an_object_is_named_by_namespace_and_name() -> None:
-    assert cache.key(raw("web")) == "a/web"
-    assert cache.key({"metadata": {"name": "pangolin"}}) == "/pangolin"
+    assert store.key(raw("web")) == "a/web"
+    assert store.key({"metadata": {"name": "pangolin"}}) == "/pangolin"
     with pytest.raises(MalformedError):
-        cache.key({"metadata": []})
+        store.key({"metadata": []})

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pic import assemble, logs
-from pic.cluster import CORE, Read
-from pic.errors import ClusterError
-from pic.watch.cache import Cache
+from pic.cluster.listing import CORE, Read
+from pic.core import logs
+from pic.core.errors import ClusterError
+from pic.snapshot import assemble
 from pic.watch.complaints import Complaints
-from pic.watch.feed import Feed, Waits
 from pic.watch.feeds import following
+from pic.watch.follower import Feed, Waits
+from pic.watch.store import Cache
 from tests.toolchain.waiting import until
 from tests.unit.watched import Fault, Served, serving
 

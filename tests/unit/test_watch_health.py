@@ -5,11 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from pic.model import Family, Plan, Record, Resource, Spec
-from pic.notices import Notice, Reason, Ref
-from pic.watch.checks import Limits
+from pic.core.model import (
+    Family,
+    Plan,
+    Record,
+    Resource,
+    Spec,
+)
+from pic.core.notices import Notice, Reason, Ref
 from pic.watch.health import Health
 from pic.watch.metrics import Figures, Histogram
+from pic.watch.probes import Limits
 
 WEB = Ref("Ingress", "prod", "web")
 DONE = {"version": 1, "exitCode": 0, "changed": {"create": 2}, "failures": [], "error": None}

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pic.cluster import StatusError
-from pic.errors import ClusterError
+from pic.cluster.listing import StatusError
+from pic.core.errors import ClusterError
 from pic.watch.leader import Leader, Times, boot_clock
 from tests.unit.leases import NO_ANSWER, PATH, Leases, Time, contender, failing, nothing, two
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from pic import cluster
-from pic.cluster import CRD, NETWORKING, PANGOLIN
-from pic.config import Settings
-from pic.errors import ClusterError
-from pic.inventory import Ownership
-from pic.sources import Run
-from pic.watch.cache import Cache, key, packed
-from pic.watch.look import Looker
+from pic.cluster import listing
+from pic.cluster.listing import CRD, NETWORKING, PANGOLIN
+from pic.core.errors import ClusterError
+from pic.planning.ownership import Ownership
+from pic.run.stack_config import Run
+from pic.settings.parse import Settings
+from pic.watch.evaluation import Looker
+from pic.watch.store import Cache, key, packed
 from tests.program.api import CRD_FILE, HASTE, Answer, Api, furnish, ingress, serving
 from tests.unit.deployed import STACK
 
@@ -31,18 +31,18 @@ def api() -> Iterator[Api]:
 
 def looker(api: Api, folder: Path, **settings: Any) -> Looker:
     asked = Run(Settings(**settings), STACK, Ownership(STACK), ())
-    transport = cluster.connect(
+    transport = listing.connect(
         asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, HASTE
     )
-    made = Looker(asked, transport, Cache(cluster.reads(asked.settings), lambda: 1.0, lambda: None))
+    made = Looker(asked, transport, Cache(listing.reads(asked.settings), lambda: 1.0, lambda: None))
     refresh(made)
     return made
 
 
 def refresh(looker: Looker) -> None:
     """Let the cache know what the server has."""
-    for read in cluster.reads(looker.asked.settings):
-        found = cluster.listing(looker.transport, read)
+    for read in listing.reads(looker.asked.settings):
+        found = listing.listing(looker.transport, read)
         looker.cache.replace(read, {key(raw): packed(read.kind, raw) for raw in found})
 
 

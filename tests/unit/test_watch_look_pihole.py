@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from dev.pihole import PiHole
-from pic import cluster
-from pic.config import PiholeApi, Settings, TargetName
-from pic.inventory import Ownership
-from pic.pihole.alone import alone
-from pic.sources import Run
-from pic.watch import look
-from pic.watch.cache import Cache
-from pic.watch.look import Looker
+from pic.cluster import listing
+from pic.pihole.lock import alone
+from pic.planning.ownership import Ownership
+from pic.run.stack_config import Run
+from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.watch import evaluation
+from pic.watch.evaluation import Looker
+from pic.watch.store import Cache
 from tests.program.api import CLUSTER, HASTE, Api, furnish, ingress, serving
 from tests.unit.deployed import STACK
 from tests.unit.test_watch_look import refresh
@@ -55,8 +55,8 @@ def looker(api: Api, folder: Path, url: str, **settings: Any) -> Looker:
         targets=(TargetName.PIHOLE,), pihole_url=url, pihole_target_ip=TARGET, **settings
     )
     environment = {"KUBECONFIG": api.kubeconfig(folder / "config"), "PIHOLE_PASSWORD": PASSWORD}
-    cache = Cache(cluster.reads(wanted), lambda: 1.0, lambda: None)
-    transport = cluster.connect(wanted, environment, HASTE)
+    cache = Cache(listing.reads(wanted), lambda: 1.0, lambda: None)
+    transport = listing.connect(wanted, environment, HASTE)
     made = Looker(Run(wanted, STACK, Ownership(STACK), ()), transport, cache, environment)
     refresh(made)
     made.deployed = dict(made.look()[0].deployment)
@@ -151,7 +151,7 @@ def test_a_pi_hole_that_somebody_else_works_with_is_not_waited_for_long(
     api: Api, pihole: PiHole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = looker(api, tmp_path, pihole.url)
-    monkeypatch.setattr(look, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(evaluation, "LOCK_SECONDS", 0.01)
     before = logins(pihole)
 
     with alone(pihole.url):

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pic import assemble
-from pic.cluster import CORE, Read
-from pic.errors import ClusterError
-from pic.model import Plan
-from pic.notices import Notice
-from pic.watch.cache import Cache
-from pic.watch.look import View
+from pic.cluster.listing import CORE, Read
+from pic.core.errors import ClusterError
+from pic.core.model import Plan
+from pic.core.notices import Notice
+from pic.snapshot import assemble
+from pic.watch.evaluation import View
 from pic.watch.loop import End, Loop
-from pic.watch.pace import Verdict
-from pic.watch.report import Report
+from pic.watch.run_report import Report
+from pic.watch.schedule import Verdict
+from pic.watch.store import Cache
 from tests.unit.fakes import same
 
 SERVICES = Read(assemble.SERVICE, CORE, "services")

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from pic.watch import metrics
-from pic.watch.checks import Limits
 from pic.watch.metrics import OUTCOMES, Figures
+from pic.watch.probes import Limits
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "monitoring"

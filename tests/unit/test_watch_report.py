@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pic.watch import report
-from pic.watch.report import Report
+from pic.watch import run_report
+from pic.watch.run_report import Report
 
 DEPLOYED = {"digest": "d", "deployed": {"pic": "1"}, "told": []}
 
@@ -13,7 +13,7 @@ DEPLOYED = {"digest": "d", "deployed": {"pic": "1"}, "told": []}
 def read(exit_code: int, *kinds: tuple[str, int | None], deployed: object = None) -> Report:
     failures = [{"class": kind, "retryAfter": wait} for kind, wait in kinds]
     body = {"exitCode": exit_code, "failures": failures, "deployed": deployed}
-    found = report.read(json.dumps(body), exit_code)
+    found = run_report.read(json.dumps(body), exit_code)
     assert found.raw == body
     return Report(found.exit_code, found.limited, found.temporary, found.deployed)
 
@@ -61,7 +61,7 @@ def test_what_failed_beside_a_success_is_tried_again() -> None:
 
 @pytest.mark.parametrize("words", ["", "{", "[]", '{"failures": 3}'])
 def test_a_report_that_is_missing_leaves_the_exit_code(words: str) -> None:
-    assert report.read(words, 143) == Report(
+    assert run_report.read(words, 143) == Report(
         143,
         temporary=True,
         raw={"version": 1, "exitCode": 143, "error": "the run ended without a report"},

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pic import logs
-from pic.watch.bell import Bell
-from pic.watch.report import Report
+from pic.core import logs
+from pic.watch.run_report import Report
 from pic.watch.runs import Limits, Runs
+from pic.watch.wakeup import Bell
 from tests.toolchain.waiting import end, is_gone, pid_in, until
 
 WRITES = """

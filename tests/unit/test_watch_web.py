@@ -8,11 +8,11 @@ from http.client import HTTPConnection
 
 import pytest
 
-from pic.errors import SettingsError
-from pic.watch import health, web
-from pic.watch.checks import Limits
+from pic.core.errors import SettingsError
+from pic.watch import health, http_server
 from pic.watch.health import Health
-from pic.watch.web import CONNECTIONS, Page
+from pic.watch.http_server import CONNECTIONS, Page
+from pic.watch.probes import Limits
 from tests.toolchain.waiting import until
 
 HERE = "127.0.0.1"
@@ -121,14 +121,14 @@ def test_an_answer_that_fails_disturbs_nobody(capfd: pytest.CaptureFixture[str])
     def broken() -> Page:
         raise ConnectionResetError
 
-    with web.serve((HERE, 0), {"/broken": broken}) as port:
+    with http_server.serve((HERE, 0), {"/broken": broken}) as port:
         assert say(port, b"GET /broken HTTP/1.0\r\n\r\n") == b""
 
     assert tuple(capfd.readouterr()) == ("", "")
 
 
 def test_slow_clients_do_not_keep_others_out_for_long() -> None:
-    with web.serve((HERE, 0), PAGES, seconds=0.5) as port, ExitStack() as stack:
+    with http_server.serve((HERE, 0), PAGES, seconds=0.5) as port, ExitStack() as stack:
         for _ in range(CONNECTIONS):
             each = stack.enter_context(socket.create_connection((HERE, port)))
             each.sendall(b"GET")
@@ -166,7 +166,7 @@ def test_a_port_that_is_taken_is_told() -> None:
     with (
         served(Health()) as port,
         pytest.raises(SettingsError) as caught,
-        web.serve((HERE, port), {}),
+        http_server.serve((HERE, port), {}),
     ):
         pass
 
@@ -176,7 +176,7 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 
 def test_a_port_that_is_none_is_told() -> None:
-    with pytest.raises(SettingsError) as caught, web.serve(("", 70_000), {}):
+    with pytest.raises(SettingsError) as caught, http_server.serve(("", 70_000), {}):
         pass
 
     assert str(caught.value) == "cannot listen on *:70000: bind(): port must be 0-65535."

@@ -1,6 +1,15 @@
-from pic import wire
-from pic.model import HttpConfig, Owner, Plan, Record, Resource, Spec, Target, TunnelRef
-from pic.notices import Notice, Reason, Ref
+from pic.core.model import (
+    HttpConfig,
+    Owner,
+    Plan,
+    Record,
+    Resource,
+    Spec,
+    Target,
+    TunnelRef,
+)
+from pic.core.notices import Notice, Reason, Ref
+from pic.planning import serialise
 
 WEB = Owner("prod", "web", "uid-1")
 FULL = Target("a", 80, "http", "/x", "exact", 107)
@@ -21,7 +30,7 @@ def test_the_plan_is_the_versioned_contract() -> None:
         (Notice(Reason.BLOCK_ACCESS, Ref("Ingress", "prod", "web"), "blocked"),),
     )
 
-    assert wire.plan(plan) == {
+    assert serialise.plan(plan) == {
         "version": 1,
         "resources": [
             {
@@ -72,15 +81,15 @@ def test_the_plan_is_the_versioned_contract() -> None:
 
 
 def test_what_is_not_there_is_not_sent() -> None:
-    assert wire.spec(Spec()) == {}
-    assert wire.spec(Spec(single=True)) == {}
-    assert wire.spec(Spec(enabled=False, tunnel=TunnelRef("edge"))) == {
+    assert serialise.spec(Spec()) == {}
+    assert serialise.spec(Spec(single=True)) == {}
+    assert serialise.spec(Spec(enabled=False, tunnel=TunnelRef("edge"))) == {
         "enabled": False,
         "tunnelRef": {"name": "edge"},
     }
 
 
 def test_the_older_crd_gets_its_one_target() -> None:
-    assert wire.spec(Spec(targets=(Target("b", 81),), single=True)) == {
+    assert serialise.spec(Spec(targets=(Target("b", 81),), single=True)) == {
         "target": {"ip": "b", "port": 81}
     }

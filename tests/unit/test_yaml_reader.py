@@ -2,7 +2,12 @@ from itertools import pairwise
 
 import pytest
 
-from pic.yaml_reader import DEEPEST, TextError, documents, scalar
+from pic.snapshot.yaml_reader import (
+    DEEPEST,
+    TextError,
+    documents,
+    scalar,
+)
 
 
 def values(text: str) -> list[object]:

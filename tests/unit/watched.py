@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import urllib3
 
-from pic.cluster import ApiTransport, Patience
-from pic.connection import Credentials
+from pic.cluster.connection import Credentials
+from pic.cluster.listing import ApiTransport, Patience
 
 Object = dict[str, Any]
 

@@ -1,0 +1,145 @@
+"""`pic init`: binds a stack to its cluster, and says what the cluster lacks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pic.cluster import listing
+from pic.cluster.listing import Transport
+from pic.core.errors import ClusterError, SettingsError
+from pic.settings.parse import Settings, parse
+from pic.settings.permissions import PANGOLIN, Permission, needed
+from pic.settings.stack_file import StackFile
+from pic.snapshot.assemble import TUNNEL
+from pic.snapshot.parse import identity, mapping, sequence
+
+CRDS = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
+REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What init has to say."""
+
+    text: str
+    exit_code: int
+
+
+def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str]) -> Result:
+    """Write the stack file of a stack and check its cluster.
+
+    Raises:
+        SettingsError: The settings cannot be right, or the stack belongs to another cluster.
+        ClusterError: The cluster does not answer.
+    """
+    file = StackFile(Path.cwd(), stack)
+    stored = file.settings() if file.path.exists() else {}
+    settings, _ = parse({**stored, **given}, environment)
+    return bind(file, given, settings, listing.connect(settings, environment))
+
+
+def bind(
+    file: StackFile, given: Mapping[str, object], settings: Settings, transport: Transport
+) -> Result:
+    """Write the stack file for the cluster of a connection, and check that cluster.
+
+    Raises:
+        SettingsError: The stack belongs to another cluster, or the file cannot be written.
+        ClusterError: The cluster does not answer.
+    """
+    known = listing.cluster_id(transport, settings)
+    if settings.cluster_id not in ("", known):
+        raise SettingsError(
+            [
+                f"stack {file.stack} belongs to cluster {settings.cluster_id}, and this is"
+                f" {known}: check pic:context and KUBECONFIG, or use another stack"
+            ]
+        )
+    missing = [*_missing_kinds(transport), *_missing_permissions(transport, settings)]
+    values: dict[str, object] = {**given, "clusterId": known}
+    if place := _tunnel_namespace(transport, settings):
+        values["tunnelNamespace"] = place
+    file.merge(values)
+    return _result(file, values, missing)
+
+
+def _missing_kinds(transport: Transport) -> Iterator[str]:
+    there = served(transport)
+    for plural in CRDS:
+        if plural not in there:
+            yield f"CRD {plural}.{PANGOLIN} is missing: {listing.INSTALL_HINT}"
+
+
+def served(transport: Transport) -> set[object]:
+    """Return the kinds that the API server has, which everybody may ask.
+
+    Raises:
+        ClusterError: It does not say.
+    """
+    try:
+        found = mapping(transport.get(listing.PANGOLIN), "kinds")
+    except listing.StatusError as error:
+        if error.status == 404:
+            return set()
+        raise ClusterError(f"kinds cannot be asked for: {error} (HTTP {error.status})") from error
+    listed = sequence(found.get("resources"), "kinds.resources")
+    return {mapping(each, "kinds.resources[]").get("name") for each in listed}
+
+
+def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
+    for permission in needed(settings):
+        if not allowed(transport, permission):
+            yield f"not allowed: {permission} ({permission.why})"
+
+
+def allowed(transport: Transport, permission: Permission) -> bool:
+    """Ask the API server whether who runs pic has a permission.
+
+    Raises:
+        ClusterError: It does not say.
+    """
+    attributes = {
+        "group": permission.group,
+        "resource": permission.resource,
+        "verb": permission.verb,
+        "namespace": permission.namespace,
+        "name": permission.name,
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
+    try:
+        answer = mapping(transport.request("POST", REVIEW, review), "review")
+    except listing.StatusError as error:
+        raise ClusterError(
+            f"permissions cannot be asked for: {error} (HTTP {error.status})"
+        ) from error
+    return mapping(answer.get("status"), "status").get("allowed") is True
+
+
+def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
+    """Return where the tunnels are, when they are all in one namespace and nothing is said yet."""
+    if settings.tunnel_namespace or settings.tunnel_namespaces:
+        return None
+    try:
+        found = listing.listing(
+            transport, listing.Read(TUNNEL, listing.PANGOLIN, "pangolintunnels")
+        )
+    except ClusterError:
+        # The missing CRD or permission is told already.
+        return None
+    places = {identity(raw)[0] for raw in found}
+    return places.pop() if len(places) == 1 else None
+
+
+def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> Result:
+    written = [f"  pic:{key}: {value}" for key, value in values.items()]
+    lines = [f"wrote {file.shown}", *written]
+    if missing:
+        lines += ["", "The cluster lacks:", *(f"  {each}" for each in missing)]
+        return Result("\n".join(lines), ClusterError.exit_code)
+    lines += ["", "CRDs and permissions are there. Next:"]
+    lines += [f"  pulumi stack init {file.stack}", f"  pulumi preview --stack {file.stack}"]
+    return Result("\n".join(lines), 0)

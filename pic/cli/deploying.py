@@ -1,0 +1,239 @@
+"""What the verbs that start an engine share: what they work on, progress, and their report."""
+
+import argparse
+import contextlib
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pic.cli import common, run_log
+from pic.cli.run_log import Action, Scene
+from pic.core import logs
+from pic.core.errors import (
+    FailedError,
+    InterruptedRunError,
+    PicError,
+    SettingsError,
+)
+from pic.engine.outcome import Failure, Outcome, counted
+from pic.report import text as text_report
+from pic.run import stack_config
+from pic.run.stack_config import Run
+from pic.settings.stack_file import StackFile
+
+if TYPE_CHECKING:
+    from pic.engine.driver import Result
+    from pic.engine.engine import Engine
+    from pic.run.situation import Situation
+
+EVERY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A stack and everything that is known of it before an engine runs."""
+
+    engine: "Engine"
+    known: "Situation"
+
+
+def add_acknowledge(verb: argparse.ArgumentParser) -> None:
+    """Add the flag that lets refused changes through."""
+    verb.add_argument(
+        "--acknowledge",
+        metavar="DIGEST",
+        help="let exactly the changes through that a refusal has printed this digest of",
+    )
+
+
+def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, Run]:
+    """Return the stack and the settings to deploy with.
+
+    Raises:
+        SettingsError: The settings cannot be right.
+    """
+    stack = options.stack or stack_config.only_stack(Path.cwd())
+    given = stack_config.given(options.config)
+    if getattr(options, "acknowledge", None):
+        given["acknowledge"] = options.acknowledge
+    stored = StackFile(Path.cwd(), stack).settings()
+    if not Path("Pulumi.yaml").is_file():
+        raise SettingsError(["there is no Pulumi.yaml here: run pic in the project's folder"])
+    return stack, common.heeding(stack_config.deployable({**stored, **given}, stack, environment))
+
+
+def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
+    """Read the settings and the cluster.
+
+    Raises:
+        SettingsError: The settings cannot be right.
+        ClusterError: The cluster could not be read whole.
+        EngineError: There is no engine.
+    """
+    # They take a tenth of a second to import, which other verbs do without.
+    from pic.engine import driver  # noqa: PLC0415
+    from pic.run import situation  # noqa: PLC0415
+
+    stack, run = asked(options, environment)
+    progress = Progress(options)
+    steal = getattr(options, "steal_locks", False)
+    engine = driver.engine_for(run, stack, environment, progress.step, steal_locks=steal)
+    engine.ask_ahead()
+    common.progress(options, "reading the cluster")
+    return Work(engine, situation.survey(run, environment))
+
+
+def teller(options: argparse.Namespace) -> Callable[[str], None]:
+    """Return what says on a terminal what is being done."""
+    return lambda what: common.progress(options, what)
+
+
+@dataclass
+class Progress:
+    """Says on a terminal how far an engine is, at most once a second."""
+
+    options: argparse.Namespace
+    last: float = field(default_factory=time.monotonic)
+
+    def step(self, outcome: Outcome) -> None:
+        """Take note of a step."""
+        now = time.monotonic()
+        if now - self.last >= EVERY_SECONDS:
+            self.last = now
+            common.progress(self.options, f"{outcome.done} steps done")
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Let a signal between two passes of the engine end a run like one during a pass.
+
+    Raises:
+        InterruptedRunError: There was one.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    # As process 1 of a container, nothing would happen by default.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if main else None
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedRunError(
+            "interrupted between two steps: what was done is saved. Run again to finish"
+        ) from error
+    finally:
+        if main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def begin(known: "Situation") -> None:
+    """Log which Ingresses something is to be done for."""
+    _log(run_log.begun(Scene(known.plan, known.changes, known.snapshot.ingresses)))
+
+
+def conclude(options: argparse.Namespace, known: "Situation", result: "Result") -> None:
+    """Log and print what was done.
+
+    Raises:
+        FailedError: Some resources failed.
+        PiholeError: None did, but Pi-hole's records are not known.
+    """
+    if result.outcome is None:
+        if result.unanswered:
+            raise result.unanswered
+        print("Nothing to do: everything is as it was deployed.")
+        return
+    _tell(options, result.outcome, Scene(known.plan, result.changes, known.snapshot.ingresses))
+    if result.changes:
+        print(text_report.changes(result.changes))
+    if result.failures:
+        raise FailedError(_failed(result.failures))
+    print(f"Done: {counted(result.outcome.changed) or 'nothing had to be changed'}.")
+    if result.unanswered:
+        raise result.unanswered
+
+
+def _tell(options: argparse.Namespace, outcome: Outcome, scene: Scene) -> None:
+    """Log each thing once: a person reads in the report what was done."""
+    told = set()
+    if options.log_format:
+        _log(run_log.noticed(scene))
+        told = {text_report.remark(each) for each in scene.plan.notices}
+    for warning in outcome.warnings:
+        if warning not in told:
+            logs.tell(logs.WARN, warning)
+    if options.log_format or logs.is_debug():
+        _log(run_log.done(outcome, scene))
+
+
+def _log(lines: Iterable[Action]) -> None:
+    for each in lines:
+        logs.tell(each.level, each.message, **each.fields)
+
+
+def _failed(failures: tuple[Failure, ...]) -> str:
+    lines = [f"{each.host} ({each.kind.value}): {each.words}" for each in failures]
+    return "\n".join([f"{len(failures)} resources failed; the others are done:", *lines])
+
+
+def check_report(path: str | None) -> None:
+    """Make the file of the report, before anything is done.
+
+    Raises:
+        SettingsError: It cannot be written.
+    """
+    try:
+        if path:
+            Path(path).write_text("")
+    except OSError as failed:
+        raise SettingsError([f"--report {path} cannot be written: {failed}"]) from failed
+
+
+def write_report(
+    path: str | None,
+    result: "Result | None",
+    error: PicError | None,
+    known: "Situation | None" = None,
+) -> None:
+    """Write what happened as JSON, for what decides whether and when to try again (DESIGN 9.15).
+
+    Where neither is known there is nothing to say. Only where all went well it says what is
+    deployed since, which was known before.
+    """
+    if not path or (result is None and error is None):
+        return
+    failures = result.failures if result else ()
+    body: dict[str, object] = {
+        "version": 1,
+        "exitCode": _exit_code(failures, error),
+        "changed": dict(result.outcome.changed) if result and result.outcome else {},
+        "failures": [
+            {
+                "target": each.target,
+                "host": each.host,
+                "class": each.kind.value,
+                "retryAfter": each.retry_after,
+                "message": each.words,
+            }
+            for each in (result.reported if result else ())
+        ],
+        "error": str(error) if error else None,
+    }
+    if known and not error:
+        body["deployed"] = _deployment(known)
+    Path(path).write_text(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+
+
+def _deployment(known: "Situation") -> dict[str, object]:
+    from pic.run import fingerprint  # noqa: PLC0415 - see work
+
+    return fingerprint.deployment(known)
+
+
+def _exit_code(failures: tuple[Failure, ...], error: PicError | None) -> int:
+    if error:
+        return error.exit_code
+    return FailedError.exit_code if failures else 0

@@ -1,0 +1,159 @@
+"""Checks the state backend: that it answers, that its secrets can be used, and who holds a lock."""
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pic.cli.doctor.findings import (
+    USAGE,
+    Finding,
+    failed,
+    guarded,
+    passed,
+    skipped,
+)
+from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.project import Stack
+from pic.engine.backend import locks
+from pic.engine.backend.locks import Lock
+from pic.settings.parse import Settings
+from pic.settings.stack_file import PROJECT, StackFile
+from pic.snapshot.parse import (
+    MalformedError,
+    integer,
+    mapping,
+    sequence,
+    text,
+)
+
+CHECKS = ("passphrase", "locks")
+NO_STACK = 6  # the CLI's exit code
+FILES = "file://"
+_USER_INFO = re.compile(r"//[^/@]*@")
+
+
+def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
+    """Yield what is to be said of the state backend, and of a stack in it."""
+    if not patient.pulumi:
+        reason = "there is no pulumi to ask"
+        yield from (skipped(name, reason) for name in ("backend", *CHECKS))
+        return
+    yield from guarded("backend", lambda: _backend(patient, stack))
+    yield from guarded("passphrase", lambda: _passphrase(patient, stack))
+    yield from guarded("locks", lambda: _locks(patient, stack))
+
+
+def _url(patient: Patient) -> str:
+    """Return where the state is, or nothing where nobody is logged in or it is out of reach."""
+    answer = patient.ask("whoami", "--verbose", "--json")
+    return text(mapping(json.loads(answer.out), "whoami").get("url")) if answer.code == 0 else ""
+
+
+def _backend(patient: Patient, stack: Stack) -> Iterator[Finding]:
+    answer = patient.ask("stack", "ls", "--json")
+    if answer.code != 0:
+        remedy = "set PULUMI_BACKEND_URL, or pulumi login"
+        yield failed("backend", answer.reason, remedy)
+        return
+    listed = sequence(json.loads(answer.out), "stacks")
+    known = {text(mapping(each, "stack").get("name")) for each in listed}
+    # An address may hold a password.
+    where = _USER_INFO.sub("//…@", _url(patient))
+    if stack.name and stack.name not in known:
+        advice = f"pulumi stack init {stack.name}; pic up does it by itself"
+        yield passed("backend", f"{where} has no stack {stack.name} yet", advice)
+    else:
+        yield passed("backend", where)
+
+
+def _passphrase(patient: Patient, stack: Stack) -> Iterator[Finding]:
+    """Encrypt a word with a copy of the stack file, which needs what a run needs."""
+    name = "passphrase"
+    if not stack.name:
+        yield skipped(name, "the stack is not known")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "probe.yaml"
+        file = StackFile(patient.root, stack.name).path
+        if file.exists():
+            shutil.copyfile(file, copy)
+        answer = patient.ask(
+            *("config", "set", "--secret", "probe", "a word that is no secret"),
+            *("--config-file", str(copy), "--stack", stack.name),
+        )
+    if answer.code == NO_STACK:
+        yield skipped(name, "the stack is not in the backend yet")
+    elif answer.code != 0:
+        remedy = "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
+        yield failed(name, answer.reason, remedy, USAGE)
+    else:
+        yield passed(name, "secrets of the stack can be encrypted")
+
+
+def _locks(patient: Patient, stack: Stack) -> Iterator[Finding]:
+    name, url = "locks", _url(patient)
+    if not stack.name:
+        yield skipped(name, "the stack is not known")
+    elif not url:
+        yield skipped(name, "the backend does not answer")
+    elif not url.startswith(FILES):
+        yield skipped(name, "locks can be looked at in a file:// backend only")
+    else:
+        held = lock_files(folder_of(url, patient.root), stack.name)
+        for file in held:
+            yield _held(file, patient, stack.name, stack.settings or Settings())
+        if not held:
+            yield passed(name, "none is held")
+
+
+def folder_of(url: str, root: Path) -> Path:
+    """Return the folder of a file:// backend, as the CLI reads its address."""
+    path = url.removeprefix(FILES).partition("?")[0]
+    return root / Path(path).expanduser()
+
+
+def lock_files(folder: Path, stack: str) -> list[Path]:
+    """Return the locks of a stack, by name."""
+    place = folder / ".pulumi" / "locks" / "organization" / PROJECT / stack
+    return sorted(place.glob("*.json"))
+
+
+def read_lock(content: str) -> Lock:
+    """Read a lock as the CLI writes it.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    raw = mapping(json.loads(content), "lock")
+    pid = integer(raw.get("pid"))
+    if pid is None:
+        raise MalformedError("lock.pid is no number")
+    since = datetime.fromisoformat(text(raw.get("timestamp"))).astimezone(UTC)
+    return Lock(text(raw.get("username")), text(raw.get("hostname")), pid, since)
+
+
+def _held(file: Path, patient: Patient, stack: str, settings: Settings) -> Finding:
+    name, remedy = "locks", f"pulumi cancel --yes --stack {stack}"
+    try:
+        lock = read_lock(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return passed(name, "one was let go of just now")
+    except ValueError as error:
+        return failed(name, f"{file.name} cannot be read: {error}", remedy)
+    if lock.host != patient.host:
+        return _held_elsewhere(lock, patient, settings, remedy)
+    if locks.is_dead(lock, patient.host):
+        return failed(name, f"held by {lock}, which is dead", f"{remedy}; pic up does it by itself")
+    return passed(name, f"held by {lock}, which is alive", "wait for that run to end")
+
+
+def _held_elsewhere(lock: Lock, patient: Patient, settings: Settings, remedy: str) -> Finding:
+    """Judge by age what cannot be looked at."""
+    said = f"held by {lock}, of which nothing is known here"
+    if patient.now - lock.since > settings.lock_timeout:
+        return failed("locks", said, f"if no run goes on at {lock.host}: {remedy}")
+    return passed("locks", said, f"wait for that run to end, or look at {lock.host}")

@@ -1,0 +1,108 @@
+"""Checks the cluster: that it answers, which one it is, its CRDs, and what pic may do there."""
+
+from collections.abc import Iterator
+
+from pic.cli import bind
+from pic.cli.doctor.findings import (
+    USAGE,
+    Finding,
+    failed,
+    guarded,
+    passed,
+    skipped,
+)
+from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.project import Stack
+from pic.cluster import listing
+from pic.cluster.listing import Patience, StatusError, Transport
+from pic.core.errors import ClusterError
+from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.settings.permissions import PANGOLIN, needed
+from pic.snapshot.parse import mapping, text
+
+CONNECT_SECONDS = 5.0
+CHECKS = ("cluster id", "CRDs", "permissions")
+
+
+def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
+    """Yield what is to be said of the cluster of a stack."""
+    settings = stack.settings
+    if settings is None:
+        reason = "the settings of the stack are not known"
+        yield from (skipped(name, reason) for name in ("cluster", *CHECKS))
+        return
+    try:
+        patience = Patience(connect=CONNECT_SECONDS, read=patient.seconds)
+        transport = listing.connect(settings, patient.environment, patience)
+        yield _answering(transport)
+    except ClusterError as error:
+        yield failed("cluster", str(error))
+        yield from (skipped(name, "the cluster does not answer") for name in CHECKS)
+        return
+    yield from guarded("cluster id", lambda: _identity(transport, settings, stack.name or ""))
+    yield from guarded("CRDs", lambda: _kinds(transport, settings))
+    yield from guarded("permissions", lambda: _permissions(transport, settings))
+
+
+def _answering(transport: Transport) -> Finding:
+    """Return that the cluster answers.
+
+    Raises:
+        ClusterError: It does not, or knows nothing of who asks.
+    """
+    try:
+        version = text(mapping(transport.get("/version"), "version").get("gitVersion"))
+    except StatusError as error:
+        if error.status == 401:
+            raise ClusterError("the credentials are not accepted: renew them") from error
+        return passed("cluster", f"it answers, but not with its version (HTTP {error.status})")
+    return passed("cluster", f"Kubernetes {version}")
+
+
+def _identity(transport: Transport, settings: Settings, stack: str) -> Iterator[Finding]:
+    name, known = "cluster id", listing.cluster_id(transport, settings)
+    if not settings.cluster_id:
+        message = f"pic:clusterId is not set, and this is {known}"
+        yield failed(name, message, f"pic init --stack {stack}", USAGE)
+    elif settings.cluster_id != known:
+        message = f"this is {known}, and the stack belongs to {settings.cluster_id}"
+        yield failed(name, message, "check pic:context and KUBECONFIG", USAGE)
+    else:
+        yield passed(name, known)
+
+
+def _kinds(transport: Transport, settings: Settings) -> Iterator[Finding]:
+    name = "CRDs"
+    if TargetName.PANGOLIN not in settings.targets:
+        yield skipped(name, "pic:targets does without Pangolin")
+        return
+    there = bind.served(transport)
+    missing = [plural for plural in bind.CRDS if plural not in there]
+    for plural in missing:
+        yield failed(name, f"{plural}.{PANGOLIN} is missing", listing.INSTALL_HINT)
+    if not missing:
+        yield passed(name, _generation(transport, settings))
+
+
+def _generation(transport: Transport, settings: Settings) -> str:
+    schema = listing.resource_schema(transport, settings)
+    generation = "older generation, one target" if schema.single_target else "current generation"
+    lacks = {
+        "hosts without a subdomain": schema.subdomain_optional,
+        "tunnels of other namespaces": schema.tunnel_namespace,
+        "login and block": schema.protection,
+    }
+    without = ", ".join(what for what, has in lacks.items() if not has)
+    said = (
+        "" if settings.resource_schema is ResourceSchema.AUTO else " (so says pic:resourceSchema)"
+    )
+    return f"{generation}{f', without {without}' if without else ''}{said}"
+
+
+def _permissions(transport: Transport, settings: Settings) -> Iterator[Finding]:
+    name, wanted = "permissions", list(needed(settings))
+    denied = [each for each in wanted if not bind.allowed(transport, each)]
+    for each in denied:
+        yield failed(name, f"not allowed: {each} ({each.why})", "grant it: docs/permissions.md")
+    if not denied:
+        yield passed(name, f"all {len(wanted)} are granted")

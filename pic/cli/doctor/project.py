@@ -1,0 +1,105 @@
+"""Checks Pulumi.yaml, the environment of a run, and the stack file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from pic.cli.doctor.findings import (
+    USAGE,
+    Finding,
+    failed,
+    guarded,
+    passed,
+)
+from pic.cli.doctor.patient import Patient
+from pic.core.notices import Notice
+from pic.run import stack_config
+from pic.settings.parse import Settings, parse
+from pic.settings.stack_file import PROJECT, StackFile
+from pic.snapshot.parse import mapping
+
+PROJECT_FILE = "Pulumi.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The stack as far as it is known.
+
+    Attributes:
+        name: None where it is not even clear which one is meant.
+        settings: None where they cannot be right.
+    """
+
+    name: str | None = None
+    settings: Settings | None = None
+
+
+def examine(patient: Patient) -> Iterator[Finding]:
+    """Yield what is to be said of the project and its environment."""
+    yield from guarded("project", lambda: _project(patient))
+    yield from guarded("experiments", lambda: _experimental(patient))
+    yield from guarded("checkpoints", lambda: _checkpoints(patient))
+
+
+def _project(patient: Patient) -> Iterator[Finding]:
+    name = "project"
+    try:
+        found = yaml.safe_load((patient.root / PROJECT_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        remedy = "run pic in the folder of the project"
+        yield failed(name, f"there is no {PROJECT_FILE} here", remedy, USAGE)
+        return
+    if (called := mapping(found, PROJECT_FILE).get("name")) != PROJECT:
+        # The names of settings and of resources begin with it.
+        message = f"{PROJECT_FILE} calls the project {called!r}"
+        yield failed(name, message, f"name: {PROJECT}", USAGE)
+    elif mapping(found.get("options"), "options").get("refresh") != "always":
+        message = f"{PROJECT_FILE} has no options.refresh: always"
+        yield passed(name, message, "with it a plain pulumi up repairs what was changed by hand")
+    elif not patient.flag("PULUMI_RUN_PROGRAM"):
+        advice = "for a plain pulumi up set PULUMI_RUN_PROGRAM=true: the guard runs before it"
+        yield passed(name, f"{PROJECT_FILE} has options.refresh: always", advice)
+    else:
+        yield passed(name, f"{PROJECT_FILE} has options.refresh: always, after the program")
+
+
+def _experimental(patient: Patient) -> Iterator[Finding]:
+    name, variable = "experiments", "PULUMI_EXPERIMENTAL"
+    if patient.flag(variable):
+        yield failed(name, f"{variable} is set", f"unset {variable}", USAGE)
+    else:
+        yield passed(name, f"{variable} is not set")
+
+
+def _checkpoints(patient: Patient) -> Iterator[Finding]:
+    variable = "PULUMI_SKIP_CHECKPOINTS"
+    if patient.flag(variable):
+        yield passed("checkpoints", f"{variable} is set: the state is written once a run")
+    else:
+        advice = f"for a plain pulumi up set {variable}=true: many hosts are far quicker"
+        yield passed("checkpoints", f"{variable} is not set", advice)
+
+
+def stack(patient: Patient) -> tuple[Stack, list[Finding]]:
+    """Return the stack as far as it can be read, and what is to be said of it."""
+    known = [Stack()]
+
+    def check() -> Iterator[Finding]:
+        name = patient.stack or stack_config.only_stack(patient.root)
+        file = StackFile(patient.root, name)
+        known.append(Stack(name))
+        stored = file.settings()
+        settings, remarks = parse(
+            {**stored, **stack_config.given(patient.pairs)}, patient.environment
+        )
+        known.append(Stack(name, settings))
+        many = "setting" if len(stored) == 1 else "settings"
+        yield passed("stack", f"{file.shown} has {len(stored)} {many}", _advice(remarks))
+
+    found = guarded("stack", check)
+    return known[-1], found
+
+
+def _advice(remarks: tuple[Notice, ...]) -> str:
+    return "; ".join(each.message for each in remarks)

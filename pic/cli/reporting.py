@@ -1,0 +1,180 @@
+"""What the verbs of a pull request share: their flags, what they compare, and their report."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pic.cli import common
+from pic.core.errors import RefusedError, SettingsError
+from pic.core.model import Plan, Snapshot
+from pic.core.notices import Notice
+from pic.planning import guard, plan
+from pic.planning.changes import Changes
+from pic.report import (
+    html,
+    markdown,
+    review,
+    tables,
+)
+from pic.report import (
+    text as text_report,
+)
+from pic.report.review import Review, Subject
+from pic.run import stack_config
+from pic.settings.stack_file import PROJECT
+from pic.snapshot import assemble
+from pic.snapshot.assemble import Seen
+
+if TYPE_CHECKING:
+    from pic.run.stack_config import Run
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+STDOUT = "-"
+DIFFERENT = 7
+
+FORMS: Mapping[str, Callable[[Review], str]] = {
+    "text": lambda value: f"{text_report.review(value)}\n",
+    "json": lambda value: json.dumps(review.as_json(value), indent=2, ensure_ascii=False) + "\n",
+    "markdown": markdown.review,
+    "html": html.review,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What there is, with the branch laid over it, and what should be.
+
+    Attributes:
+        known: The notices that are there without the branch; None where there is no branch.
+    """
+
+    stack: str
+    asked: "Run"
+    snapshot: Snapshot
+    plan: Plan
+    changes: Changes
+    known: frozenset[Notice] | None
+
+    @property
+    def review(self) -> Review:
+        """What a reviewer must know of it."""
+        settings, found = self.asked.settings, self.changes
+        refusals = guard.refusals_of(found, settings)
+        reasons = [(each.message, each.acknowledgeable) for each in refusals]
+        return review.build(
+            Subject(PROJECT, self.stack),
+            self.plan,
+            found,
+            known=self.known,
+            refusal=review.refused(reasons, found, settings) if refusals else None,
+        )
+
+
+def add(verb: argparse.ArgumentParser) -> None:
+    """Add the flags of a report and of the files of a branch."""
+    common.add_manifests(verb)
+    verb.add_argument(
+        "--base",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="the same files of the target branch: what only they hold is deleted by the branch",
+    )
+    verb.add_argument(
+        "--removed",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="files of objects that the branch deletes",
+    )
+    add_snapshot(verb)
+    verb.add_argument(
+        "--output", choices=tuple(FORMS), default="text", help="form of the report (text)"
+    )
+    verb.add_argument(
+        "--out", default=STDOUT, metavar="FILE", help="where it is written (standard output)"
+    )
+    verb.add_argument(
+        "--expect-no-changes", action="store_true", help="exit with 7 if there are changes"
+    )
+
+
+def add_snapshot(verb: argparse.ArgumentParser) -> None:
+    """Add the flag of the snapshot file."""
+    verb.add_argument(
+        "--snapshot",
+        default="",
+        metavar="FILE",
+        help="what pic snapshot wrote, instead of the cluster: needs no credentials",
+    )
+
+
+def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comparison:
+    """Read the cluster or its snapshot, lay the branch over it, and plan.
+
+    Raises:
+        SettingsError: Settings, flags or files cannot be right.
+        ClusterError: The cluster could not be read whole.
+    """
+    stack_config.check_stdin(options.manifests, options.base, options.removed, [options.snapshot])
+    stack = options.stack or stack_config.only_stack(Path.cwd())
+    asked = common.heeding(stack_config.online(stack, options.config, environment))
+    if not options.snapshot:
+        common.progress(options, "reading the cluster")
+    seen = stack_config.look(asked.settings, environment, options.snapshot)
+    branch = stack_config.Branch(options.manifests, options.base, options.removed)
+    proposal = stack_config.proposal(seen, branch, asked.settings)
+    snapshot, planned = _planned(asked, proposal.after)
+    found = asked.changes(snapshot, planned)
+    known = [notice for each in proposal.before for notice in _planned(asked, each)[1].notices]
+    return Comparison(
+        stack, asked, snapshot, planned, found, frozenset(known) if proposal.before else None
+    )
+
+
+def _planned(asked: "Run", seen: Seen) -> tuple[Snapshot, Plan]:
+    snapshot = assemble.snapshot(seen)
+    planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
+    return snapshot, common.with_remarks(planned, asked.remarks)
+
+
+def deliver(value: Review, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Write the report, whole, and return the exit code: 3 if refused, 7 if not as expected.
+
+    Raises:
+        SettingsError: A file cannot be written.
+    """
+    text = FORMS[options.output](value)
+    if options.out == STDOUT:
+        sys.stdout.write(text)
+    else:
+        _write(text, options.out, "w")
+    if summary := environment.get(SUMMARY):
+        _write(markdown.review(value), summary, "a")
+    return _conclude(value, options)
+
+
+def _write(text: str, path: str, mode: str) -> None:
+    try:
+        with Path(path).open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise SettingsError([f"{path} cannot be written: {error.strerror}"]) from error
+
+
+def _conclude(value: Review, options: argparse.Namespace) -> int:
+    if value.refusal:
+        # A log shows why a job fails, wherever the report went.
+        reasons = tables.visible(" ".join(value.refusal.reasons))
+        digest = value.changes.digest if value.refusal.acknowledgeable else ""
+        code = RefusedError.exit_code
+        common.fail(options, f"the guard refuses this: {reasons}", code, digest)
+        return code
+    if options.expect_no_changes and value.changes:
+        common.fail(options, f"there are changes: {tables.counts(value)}", DIFFERENT)
+        return DIFFERENT
+    return 0

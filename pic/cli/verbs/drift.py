@@ -1,0 +1,45 @@
+"""`pic drift`: what differs live from the last deployment."""
+
+import argparse
+import json
+from collections.abc import Mapping
+
+from pic.cli import common, deploying
+
+CHANGES = 7
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    verb = common.add(
+        verbs,
+        "drift",
+        "say what differs live from the last deployment; changes nothing",
+        "Compares the objects in the cluster with what was deployed last, whatever the Ingresses"
+        " ask for now.",
+        "  pic drift --stack prod\n"
+        "  pic drift --stack prod --expect-no-changes   exit code 7 where something differs",
+    )
+    verb.add_argument(
+        "--output", choices=("text", "json"), default="text", help="form of the answer (text)"
+    )
+    verb.add_argument(
+        "--expect-no-changes", action="store_true", help="exit with 7 where something differs"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Say what differs."""
+    from pic.engine import drift  # noqa: PLC0415 - a tenth of a second to import
+    from pic.planning import guard  # noqa: PLC0415 - a tenth of a second to import
+
+    asked = deploying.work(options, environment)
+    known = asked.known
+    guard.check_cluster(known.snapshot.cluster_id, known.settings)
+    found = drift.find(asked.engine.state(), known.snapshot.live, known.asked.ownership)
+    if options.output == "json":
+        print(json.dumps(drift.wire(found), indent=2, ensure_ascii=False))
+    else:
+        print(drift.text(found))
+    return CHANGES if found and options.expect_no_changes else 0

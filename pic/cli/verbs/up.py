@@ -1,0 +1,87 @@
+"""`pic up`: bring about what the Ingresses ask for."""
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pic.cli import common, deploying
+from pic.core.errors import FailedError, PicError
+
+if TYPE_CHECKING:
+    from pic.engine.driver import Result
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    verb = common.add(
+        verbs,
+        "up",
+        "deploy: create, change and delete what differs; never asks",
+        "Reads the cluster, plans, and lets Pulumi bring it about. A guard refuses what is too"
+        " large, before anything happens. Without changes no engine is started.",
+        "  pic up --stack prod\n"
+        "  pic up --stack prod --acknowledge 3f1c9a5d0e77   let the refused changes through\n"
+        "  pic up --stack prod --report run.json            for what decides when to try again",
+    )
+    deploying.add_acknowledge(verb)
+    verb.add_argument(
+        "--wait",
+        type=common.seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="wait so long until the operator has made every host ready (0)",
+    )
+    verb.add_argument(
+        "--steal-locks",
+        action="store_true",
+        help="take away locks of other hosts that are older than pic:lockTimeout, as a watcher does"
+        " that holds the Lease: only where nobody deploys for as long",
+    )
+    verb.add_argument("--report", metavar="FILE", help="write what happened as JSON")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Deploy."""
+    asked: deploying.Work | None = None
+    result: Result | None = None
+    failed: PicError | None = None
+    deploying.check_report(options.report)
+    try:
+        with deploying.stoppable():
+            asked = deploying.work(options, environment)
+            result = _up(asked, options)
+            deploying.conclude(options, asked.known, result)
+            if options.wait:
+                _wait(asked, options)
+    except PicError as error:
+        failed = error
+        raise
+    finally:
+        known = asked.known if asked is not None else None
+        deploying.write_report(options.report, result, failed, known)
+    return 0
+
+
+def _up(asked: deploying.Work, options: argparse.Namespace) -> "Result":
+    from pic.engine import driver  # noqa: PLC0415 - a tenth of a second to import
+
+    deploying.begin(asked.known)
+    return driver.up(asked.engine, asked.known, deploying.teller(options))
+
+
+def _wait(asked: deploying.Work, options: argparse.Namespace) -> None:
+    from pic.cluster import status, wait  # noqa: PLC0415 - a tenth of a second to import
+
+    known = asked.known
+    found = wait.until_ready(
+        known.transport,
+        known.asked.ownership,
+        [each.key for each in known.plan.resources],
+        options.wait,
+        wait.Pace(lambda line: common.say(options, line)),
+    )
+    if not found.is_ready:
+        raise FailedError(
+            f"not all hosts are ready after {options.wait:g} s:\n{status.as_text(found)}"
+        )

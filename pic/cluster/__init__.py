@@ -1,0 +1,1 @@
+"""The door to the Kubernetes API: listings, Events, annotations, access reviews."""

@@ -1,0 +1,266 @@
+"""The one door to the Kubernetes API: whole listings or an error, never half a cluster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import assert_never
+from urllib.parse import urlencode
+
+from pic.cluster.connection import (
+    PATIENCE,
+    ApiTransport,
+    Patience,
+    StatusError,
+    Transport,
+    connect,
+)
+from pic.core.errors import ClusterError
+from pic.core.model import Schema
+from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.settings.permissions import tunnel_places
+from pic.snapshot import assemble, pangolin
+from pic.snapshot.assemble import Seen
+from pic.snapshot.parse import (
+    MalformedError,
+    Raw,
+    mapping,
+    text,
+)
+
+# What a connection is belongs to this door.
+__all__ = ["PATIENCE", "ApiTransport", "Patience", "StatusError", "Transport", "connect"]
+
+PAGE = 500
+RESTARTS = 3
+READERS = 4
+
+NETWORKING = "/apis/networking.k8s.io/v1"
+CORE = "/api/v1"
+PANGOLIN = f"/apis/tunnel.pangolin.io/{pangolin.VERSION}"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CRD = f"{CRDS}/pangolinresources.tunnel.pangolin.io"
+IDENTITY = f"{CORE}/namespaces/kube-system"
+INSTALL_HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
+
+# What makes do with less than a refused listing.
+INSTEAD: Mapping[str, str] = {
+    "ingresses": "narrow pic:namespaces",
+    "services": "narrow pic:namespaces",
+    "ingressclasses": "take the empty class out of pic:ingressClasses",
+    "pangolintunnels": "set pic:tunnelNamespace",
+    "pangolinorganizations": "set pic:tunnelNamespace",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One listing that a run needs.
+
+    Attributes:
+        plural: The resource, as RBAC names it.
+        namespace: Where; empty is everywhere.
+    """
+
+    kind: str
+    base: str
+    plural: str
+    namespace: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path of the collection."""
+        return f"{self.base}/{self.scope}{self.plural}"
+
+    @property
+    def scope(self) -> str:
+        """The path's part for the namespace."""
+        return f"namespaces/{self.namespace}/" if self.namespace else ""
+
+    def __str__(self) -> str:
+        where = f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
+        return f"{self.plural} {where}"
+
+
+def reads(settings: Settings) -> list[Read]:
+    """Return the listings these settings need, and no others.
+
+    Our own objects are listed everywhere, whatever the namespaces setting says.
+    """
+    places = settings.namespaces or ("",)
+    found = [Read(assemble.INGRESS, NETWORKING, "ingresses", place) for place in places]
+    if TargetName.PANGOLIN not in settings.targets:
+        return found
+    if "" in settings.ingress_classes:
+        found.append(Read(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses"))
+    found += [Read(assemble.SERVICE, CORE, "services", place) for place in places]
+    for place in tunnel_places(settings):
+        found.append(Read(assemble.TUNNEL, PANGOLIN, "pangolintunnels", place))
+        found.append(Read(assemble.ORGANIZATION, PANGOLIN, "pangolinorganizations", place))
+    found.append(Read(assemble.RESOURCE, PANGOLIN, "pangolinresources"))
+    return found
+
+
+def read(transport: Transport, settings: Settings) -> Seen:
+    """Read everything a run needs.
+
+    Raises:
+        ClusterError: Any part of it could not be read whole; names scope and remedy.
+    """
+    wanted = reads(settings)
+    with ThreadPoolExecutor(READERS) as pool:
+        identity = pool.submit(cluster_id, transport, settings)
+        schema = pool.submit(resource_schema, transport, settings)
+        lists = [pool.submit(listing, transport, each) for each in wanted]
+        try:
+            known, shape = identity.result(), schema.result()
+            objects: dict[str, list[Raw]] = {}
+            for each, found in zip(wanted, lists, strict=True):
+                objects.setdefault(each.kind, []).extend(found.result())
+        finally:
+            # After an error nothing is worth waiting for.
+            pool.shutdown(wait=False, cancel_futures=True)
+    return Seen(objects, known, shape)
+
+
+def cluster_id(transport: Transport, settings: Settings) -> str:
+    """Return the uid of namespace kube-system, which stands for the cluster.
+
+    Where that may not be read, pic:clusterId stands in.
+
+    Raises:
+        ClusterError: It could not be read, and nothing stands in.
+    """
+    try:
+        return _uid(transport.get(IDENTITY))
+    except StatusError as error:
+        if error.status == 403 and settings.cluster_id:
+            return settings.cluster_id
+        raise _refused("namespace kube-system", "get", error, "set pic:clusterId") from error
+    except MalformedError as error:
+        raise ClusterError(f"namespace kube-system cannot be understood: {error}") from error
+
+
+def _uid(answer: object) -> str:
+    metadata = mapping(mapping(answer, "it").get("metadata"), "metadata")
+    found = text(metadata.get("uid"))
+    if not found:
+        raise MalformedError("it has no uid")
+    return found
+
+
+def resource_schema(transport: Transport, settings: Settings) -> Schema:
+    """Return what the installed CRD can hold, or what pic:resourceSchema says it can.
+
+    Raises:
+        ClusterError: The CRD is not installed, or could not be read.
+    """
+    if known := fixed_schema(settings.resource_schema):
+        return known
+    if TargetName.PANGOLIN not in settings.targets:
+        return pangolin.SCHEMA_TARGETS
+    try:
+        return pangolin.schema(mapping(transport.get(CRD), "CRD"))
+    except StatusError as error:
+        if error.status == 404:
+            raise ClusterError(
+                f"the cluster has no CRD for PangolinResource: {INSTALL_HINT}"
+            ) from error
+        remedy = "set pic:resourceSchema"
+        raise _refused("the CRD of PangolinResource", "get", error, remedy) from error
+    except MalformedError as error:
+        raise ClusterError(f"the CRD of PangolinResource cannot be understood: {error}") from error
+
+
+def fixed_schema(setting: ResourceSchema) -> Schema | None:
+    """Return the schema that a setting names, or None where the CRD decides."""
+    match setting:
+        case ResourceSchema.TARGETS:
+            return pangolin.SCHEMA_TARGETS
+        case ResourceSchema.TARGET:
+            return pangolin.SCHEMA_TARGET
+        case ResourceSchema.AUTO:
+            return None
+        case _:
+            assert_never(setting)
+
+
+def listing(transport: Transport, wanted: Read) -> list[Raw]:
+    """Return every object of a collection, whole.
+
+    A listing that expires between two pages is started again, a bounded number of times.
+
+    Raises:
+        ClusterError: It could not be read whole.
+    """
+    for _ in range(RESTARTS):
+        try:
+            return [item for page in pages(transport, wanted) for item in page.items]
+        except StatusError as error:
+            if error.status != 410:
+                raise refused(wanted, "list", error) from error
+    raise ClusterError(
+        f"listing {wanted} expired {RESTARTS} times before its end: the API server is under load;"
+        " run again later"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a listing.
+
+    Attributes:
+        version: The resource version that the whole listing is of.
+        after: Asks for the next page; empty at the end.
+    """
+
+    items: Sequence[Raw]
+    version: str
+    after: str
+
+
+def pages(transport: Transport, wanted: Read, size: int = PAGE) -> Iterator[Page]:
+    """Yield a collection page by page.
+
+    Raises:
+        StatusError: The API server said no; 410 where the listing expired on the way.
+        ClusterError: An answer is missing, or no such page.
+    """
+    token = ""
+    while True:
+        query = {"limit": size, **({"continue": token} if token else {})}
+        found = _page(transport.get(f"{wanted.path}?{urlencode(query)}"), wanted)
+        yield found
+        token = found.after
+        if not token:
+            return
+
+
+def _page(answer: object, wanted: Read) -> Page:
+    expected = f"{wanted.kind}List"
+    match answer:
+        case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (
+            kind == expected and all(isinstance(item, dict) for item in items)
+        ):
+            version, after = metadata.get("resourceVersion"), metadata.get("continue")
+            return Page(items, text(version), text(after))
+    kind = text(answer.get("kind")) if isinstance(answer, dict) else "no object"
+    raise ClusterError(f"listing {wanted} gave {kind or 'no kind'}, not a whole {expected}")
+
+
+def refused(wanted: Read, verb: str, error: StatusError) -> ClusterError:
+    """Return the error for a collection that was not given; names scope and remedy."""
+    return _refused(str(wanted), verb, error, INSTEAD.get(wanted.plural, ""))
+
+
+def _refused(what: str, verb: str, error: StatusError, instead: str) -> ClusterError:
+    match error.status:
+        case 401:
+            remedy = "the credentials are not accepted: renew them"
+        case 403:
+            remedy = f"grant the verb {verb} to who runs pic"
+            remedy += f", or {instead}" if instead else ""
+        case 404:
+            remedy = INSTALL_HINT
+        case _:
+            remedy = "run again when the API server is well"
+    return ClusterError(f"cannot {verb} {what}: {error} (HTTP {error.status}); {remedy}")

@@ -1,0 +1,235 @@
+"""What the operator makes of our objects: rows, errors first. No I/O."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tabulate import tabulate
+
+from pic.core.model import LiveResource
+from pic.planning.ownership import Ownership, Whose
+from pic.snapshot import pangolin
+from pic.snapshot.parse import (
+    MalformedError,
+    Raw,
+    identity,
+    integer,
+    mapping,
+    sequence,
+    string_map,
+    text,
+)
+
+VERSION = 1
+LONGEST_MESSAGE = 160
+NONE_LIVE = "No object of this stack is live."
+
+_OURS = (Whose.OURS, Whose.STRIPPED)
+
+
+class Standing(StrEnum):
+    """How far the operator is with an object; in the order in which people want to see them."""
+
+    ERROR = "error"
+    PENDING = "pending"
+    READY = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One object of ours, and what the operator says of it.
+
+    Attributes:
+        host: Its public host, empty where it cannot be told.
+        phase: The operator's own word, such as `Creating`; empty before it has said any.
+        message: The operator's reason, or why a phase does not count yet.
+        binding: How the operator came by its resource in Pangolin.
+    """
+
+    host: str
+    namespace: str
+    name: str
+    standing: Standing
+    phase: str = ""
+    message: str = ""
+    url: str = ""
+    binding: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+    @property
+    def order(self) -> tuple[int, str, str, str]:
+        """Errors first, then by host."""
+        return list(Standing).index(self.standing), self.host, self.namespace, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The rows of a stack, in their order."""
+
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def counts(self) -> dict[Standing, int]:
+        """How many rows there are of each standing."""
+        found = Counter(row.standing for row in self.rows)
+        return {standing: found[standing] for standing in Standing}
+
+    @property
+    def is_ready(self) -> bool:
+        """Every object is ready; so it is where there are none."""
+        return self.counts[Standing.READY] == len(self.rows)
+
+
+def report(objects: Iterable[Raw], ownership: Ownership) -> Report:
+    """Return what the operator says of those PangolinResources that are ours."""
+    rows = (_row(raw, ownership) for raw in objects)
+    return ordered(row for row in rows if row)
+
+
+def ordered(rows: Iterable[Row]) -> Report:
+    """Return a report of some rows, errors first."""
+    return Report(tuple(sorted(rows, key=lambda row: row.order)))
+
+
+def selected(whole: Report, keys: Iterable[tuple[str, str]]) -> Report:
+    """Return the rows of some objects, by namespace and name; one that is missing is pending."""
+    known = {row.key: row for row in whole.rows}
+    return ordered(known.get(key) or _missing(key) for key in sorted(set(keys)))
+
+
+def _missing(key: tuple[str, str]) -> Row:
+    return Row("", *key, Standing.PENDING, message="there is no such object, or it is not ours")
+
+
+def _row(raw: Raw, ownership: Ownership) -> Row | None:
+    try:
+        found = pangolin.resource(raw)
+        return _told(found, raw) if ownership.of(found) in _OURS else None
+    except MalformedError as error:
+        return _unreadable(raw, ownership, error)
+
+
+def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> Row | None:
+    """Return a row for an object of wrong shape, if its labels make it ours."""
+    try:
+        namespace, name = identity(raw)
+        metadata = mapping(raw.get("metadata"), "metadata")
+        labels = string_map(metadata.get("labels"), "metadata.labels")
+    except MalformedError:
+        return None
+    if ownership.of(LiveResource(namespace, name, uid="", host="", labels=labels)) not in _OURS:
+        return None
+    return Row("", namespace, name, Standing.ERROR, message=f"cannot be read: {error}")
+
+
+def _told(found: LiveResource, raw: Raw) -> Row:
+    status = mapping(raw.get("status"), "status")
+    condition = _ready_condition(status)
+    standing, message = _judged(found, raw, condition)
+    return Row(
+        *(found.host, *found.key, standing, found.status, message),
+        url=text(status.get("url")),
+        binding=text(status.get("bindingMode")),
+    )
+
+
+def _ready_condition(status: Raw) -> Raw:
+    """Return the one condition that the operator keeps; empty where it does not."""
+    conditions = sequence(status.get("conditions"), "status.conditions")
+    found = [mapping(item, "status.conditions[]") for item in conditions]
+    return next((each for each in found if each.get("type") == "Ready"), {})
+
+
+def _judged(found: LiveResource, raw: Raw, condition: Raw) -> tuple[Standing, str]:
+    said = text(condition.get("message"))
+    if mapping(raw.get("metadata"), "metadata").get("deletionTimestamp") is not None:
+        return Standing.PENDING, "it is being deleted"
+    stale = _is_stale(found, raw, condition)
+    match found.status:
+        case "":
+            return Standing.PENDING, said or "the operator has not said anything yet"
+        case "Error":
+            # The operator may report an error without having taken note of the generation.
+            said = said or "the operator gives no reason"
+            return Standing.ERROR, f"{said} (said before the last change)" if stale else said
+        case "Ready" if stale:
+            return Standing.PENDING, "the operator has not taken up the last change yet"
+        case "Ready":
+            return Standing.READY, said
+        case _:
+            return Standing.PENDING, said
+
+
+def _is_stale(found: LiveResource, raw: Raw, condition: Raw) -> bool:
+    """Say whether the status speaks of an earlier generation; one that names none is believed."""
+    status = mapping(raw.get("status"), "status")
+    observed = integer(status.get("observedGeneration", condition.get("observedGeneration")))
+    return observed is not None and observed < found.generation
+
+
+def as_text(value: Report) -> str:
+    """Return the rows as a table, and their counts in a line."""
+    if not value.rows:
+        return NONE_LIVE
+    table = tabulate(
+        [_cells(row) for row in value.rows],
+        headers="keys",
+        tablefmt="plain",
+        disable_numparse=True,
+    )
+    lines = [line.rstrip() for line in table.splitlines()]
+    return "\n".join([*lines, "", counted(value)])
+
+
+def _cells(row: Row) -> Mapping[str, str]:
+    return {
+        "STATE": row.standing.value,
+        "HOST": row.host or "-",
+        "OBJECT": "/".join(row.key),
+        "PHASE": row.phase or "-",
+        "BINDING": plain(row.binding) or "-",
+        "URL": plain(row.url) or "-",
+        # That a ready one is ready needs no words.
+        "MESSAGE": "" if row.standing is Standing.READY else plain(row.message),
+    }
+
+
+def plain(message: str) -> str:
+    """Return foreign words in one line of bounded length, without what a terminal would obey."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    return line if len(line) <= LONGEST_MESSAGE else f"{line[: LONGEST_MESSAGE - 1]}…"
+
+
+def counted(value: Report) -> str:
+    """Return the counts in a line."""
+    counts = value.counts
+    return (
+        f"{counts[Standing.READY]} of {len(value.rows)} ready,"
+        f" {counts[Standing.PENDING]} pending, {counts[Standing.ERROR]} in error"
+    )
+
+
+def as_json(value: Report) -> str:
+    """Return the same as JSON, with whole messages."""
+    rows = [
+        {
+            "host": row.host,
+            "namespace": row.namespace,
+            "name": row.name,
+            "state": row.standing.value,
+            "phase": row.phase,
+            "message": row.message,
+            "url": row.url,
+            "binding": row.binding,
+        }
+        for row in value.rows
+    ]
+    counts = {standing.value: count for standing, count in value.counts.items()}
+    whole = {"version": VERSION, "counts": counts, "resources": rows}
+    return json.dumps(whole, indent=2, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Words that all layers share: values, names, notices, errors and log lines."""

@@ -1,0 +1,1 @@
+"""Brings the plan about with Pulumi: program, targets, state backend, drift."""

@@ -1,0 +1,151 @@
+"""Runs the Pulumi CLI under a supervisor, passes signals on, and leaves nothing running.
+
+An engine that is killed leaves its plugins behind, and so does one whose pic is killed.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import FrameType
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias
+
+from pic.core import supervisor
+from pic.core.errors import EngineError
+
+if TYPE_CHECKING:
+    from semver import VersionInfo
+
+OnOutput: TypeAlias = Callable[[str], object]
+
+SUPERVISOR = str(Path(supervisor.__file__))
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# The engine ends its steps after the first signal, itself after the second.
+PATIENCE_SIGNALS = 2
+
+
+class Answer(NamedTuple):
+    """What a command said and ended with."""
+
+    stdout: str
+    stderr: str
+    code: int
+
+
+class Command:
+    """The CLI on PATH, called as the Automation API calls its own, which it does not import.
+
+    It is not started only to ask for its version.
+
+    Attributes:
+        interrupted: A signal was passed on to an engine.
+        code: The exit code of the last command.
+    """
+
+    def __init__(self) -> None:
+        found = shutil.which("pulumi")
+        if not found:
+            raise EngineError(
+                "there is no pulumi on PATH: install the Pulumi CLI, or `make toolchain` in a"
+                " checkout and put its folder on PATH"
+            )
+        self.command = found
+        self.interrupted = False
+        self.code = 0
+
+    @cached_property
+    def version(self) -> "VersionInfo | None":
+        """The version of the CLI."""
+        from semver import VersionInfo  # noqa: PLC0415 - few need it
+
+        answer = subprocess.run(
+            [self.command, "version"], capture_output=True, text=True, check=False
+        )
+        with contextlib.suppress(ValueError):
+            return VersionInfo.parse(answer.stdout.strip().removeprefix("v"))
+        return None
+
+    def run(
+        self,
+        args: list[str],
+        cwd: str,
+        additional_env: Mapping[str, str],
+        on_output: OnOutput | None = None,
+        on_error: OnOutput | None = None,
+    ) -> Answer:
+        """Run a command to its end and return what it said, whatever its exit code."""
+        process = subprocess.Popen(
+            [*_keeping(), self.command, "--non-interactive", *args],
+            cwd=cwd,
+            env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            # Ctrl-C of a terminal is for this process, which passes it on.
+            start_new_session=True,
+        )
+        with process, self._passing_on(process):
+            out, err = _read(process, on_output, on_error)
+            self.code = process.wait()
+        return Answer(out, err, self.code)
+
+    @contextlib.contextmanager
+    def _passing_on(self, process: "subprocess.Popen[str]") -> Iterator[None]:
+        """Pass signals on: the first asks the engine to stop cleanly, the third ends it."""
+        count = 0
+
+        def pass_on(_number: int, _frame: FrameType | None) -> None:
+            nonlocal count
+            count += 1
+            self.interrupted = True
+            with contextlib.suppress(ProcessLookupError):
+                if count > PATIENCE_SIGNALS:
+                    process.terminate()
+                else:
+                    os.killpg(process.pid, signal.SIGINT)
+
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, pass_on) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _keeping() -> tuple[str, ...]:
+    # It needs what only Linux has.
+    linux = sys.platform == "linux"
+    return (sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid())) if linux else ()
+
+
+def _read(
+    process: "subprocess.Popen[str]", on_output: OnOutput | None, on_error: OnOutput | None
+) -> tuple[str, str]:
+    """Read both streams to their ends, each line as it comes."""
+    kept: dict[str, list[str]] = {"out": [], "err": []}
+
+    def consume(name: str, stream: IO[str], told: OnOutput | None) -> None:
+        for line in stream:
+            if told:
+                told(line.rstrip("\n"))
+            else:
+                kept[name].append(line)
+
+    errors = threading.Thread(target=consume, args=("err", process.stderr, on_error), daemon=True)
+    output = threading.Thread(target=consume, args=("out", process.stdout, on_output), daemon=True)
+    for each in (errors, output):
+        each.start()
+    for each in (errors, output):
+        each.join()
+    return "".join(kept["out"]), "".join(kept["err"])

@@ -1,0 +1,1 @@
+"""Decides what should exist, what would change and what is refused. No I/O."""

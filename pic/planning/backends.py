@@ -1,0 +1,150 @@
+"""Where a backend's traffic goes: the address, port and scheme of a Service. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pic.core import names
+from pic.core.model import (
+    Backend,
+    ResourceBackend,
+    Service,
+    ServiceBackend,
+    ServicePort,
+    Target,
+)
+from pic.core.notices import Reason, ReasonedError
+from pic.planning import hosts
+from pic.settings.parse import Settings
+
+Services = Mapping[tuple[str, str], Service]
+
+_HIGHEST_PORT = 65535
+
+
+class BackendError(ReasonedError):
+    """A backend that traffic cannot be sent to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Resolves backends against the Services seen; None means that none were looked at."""
+
+    services: Services | None
+    settings: Settings
+
+    def resolve(self, backend: Backend | None, namespace: str, scheme: str | None) -> Target:
+        """Return the target of a backend in that namespace, without a path.
+
+        Raises:
+            BackendError: It cannot be resolved, or must not be.
+        """
+        if backend is None:
+            raise BackendError(Reason.BACKEND_INVALID, "the backend names no Service")
+        if isinstance(backend, ResourceBackend):
+            raise BackendError(
+                Reason.RESOURCE_BACKEND, f"the backend is {backend.description}, not a Service"
+            )
+        if not names.is_label_name(backend.service):
+            raise BackendError(
+                Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not the name of a Service"
+            )
+        if self.services is None:
+            return self._unchecked(backend, namespace, scheme)
+        service = self.services.get((namespace, backend.service))
+        if service is None:
+            raise BackendError(
+                Reason.BACKEND_NOT_FOUND, f"there is no Service {backend.service} in {namespace}"
+            )
+        if service.external:
+            return self._external(service, backend, scheme)
+        return self._checked(service, backend, scheme)
+
+    def _unchecked(self, backend: ServiceBackend, namespace: str, scheme: str | None) -> Target:
+        if not isinstance(backend.port, int):
+            raise BackendError(
+                Reason.BACKEND_INVALID,
+                f"the port {backend.port or ''!r} of Service {backend.service} cannot be looked up,"
+                " since no Services are known",
+            )
+        port = _legal(backend.port, backend.service)
+        return self._target(namespace, backend.service, port, scheme)
+
+    def _checked(self, service: Service, backend: ServiceBackend, scheme: str | None) -> Target:
+        port = _find(service, backend.port)
+        number = _pod_port(service, port) if service.headless else port.port
+        scheme = scheme or _scheme_of(service, port)
+        return self._target(service.namespace, service.name, _legal(number, service.name), scheme)
+
+    def _external(self, service: Service, backend: ServiceBackend, scheme: str | None) -> Target:
+        if not self.settings.allow_external_name:
+            raise BackendError(
+                Reason.EXTERNAL_NAME_REFUSED,
+                f"Service {service.name} is of type ExternalName, which could reach any name;"
+                " pic:allowExternalName permits it",
+            )
+        try:
+            address = hosts.normalise(service.external_name)
+        except hosts.UnusableHostError as error:
+            raise BackendError(
+                Reason.BACKEND_INVALID, f"the external name of Service {service.name}: {error}"
+            ) from error
+        known = next(
+            (port for port in service.ports if backend.port in (port.port, port.name)), None
+        )
+        number = (
+            backend.port if isinstance(backend.port, int) else _find(service, backend.port).port
+        )
+        scheme = scheme or (_scheme_of(service, known) if known else None)
+        method = scheme or self.settings.backend_scheme
+        return Target(address, _legal(number, service.name), method)
+
+    def _target(self, namespace: str, service: str, port: int, scheme: str | None) -> Target:
+        address = f"{service}.{namespace}.svc.{self.settings.cluster_domain}"
+        return Target(address, port, scheme or self.settings.backend_scheme)
+
+
+def _find(service: Service, wanted: int | str | None) -> ServicePort:
+    for port in service.ports:
+        if wanted is not None and wanted in (port.port, port.name):
+            return port
+    if wanted is None:
+        raise BackendError(
+            Reason.BACKEND_INVALID, f"the backend names no usable port of Service {service.name}"
+        )
+    has = ", ".join(f"{port.port} {port.name}".strip() for port in service.ports) or "none"
+    raise BackendError(
+        Reason.BACKEND_INVALID, f"Service {service.name} has no port {wanted!r}; it has {has}"
+    )
+
+
+def _pod_port(service: Service, port: ServicePort) -> int:
+    """A headless Service has no port of its own: traffic reaches the pods' port."""
+    if isinstance(port.target, str):
+        raise BackendError(
+            Reason.BACKEND_INVALID,
+            f"headless Service {service.name} names its targetPort {port.target!r};"
+            " only a number can be resolved",
+        )
+    return port.target or port.port
+
+
+def _scheme_of(service: Service, port: ServicePort) -> str | None:
+    match port.app_protocol.lower():
+        case "http" | "https" as scheme:
+            return scheme
+        case "kubernetes.io/h2c":
+            raise BackendError(
+                Reason.UNSUPPORTED_PROTOCOL,
+                f"port {port.port} of Service {service.name} speaks h2c, which Pangolin's targets"
+                " cannot express",
+            )
+        case _:
+            return None
+
+
+def _legal(port: int, service: str) -> int:
+    if not 1 <= port <= _HIGHEST_PORT:
+        raise BackendError(
+            Reason.BACKEND_INVALID, f"port {port} of Service {service} is not between 1 and 65535"
+        )
+    return port

@@ -1,0 +1,147 @@
+"""The targets of one public host: its paths in order, each with its backend. No I/O."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from pic.core.model import (
+    Backend,
+    Ingress,
+    IngressPath,
+    Target,
+)
+from pic.core.notices import Reason
+from pic.planning import paths
+from pic.planning.backends import BackendError, Resolver
+from pic.planning.claims import Claim
+from pic.planning.paths import Route
+from pic.planning.selection import Notices
+
+
+@dataclass(slots=True)
+class Routes:
+    """What the claims on one host add up to.
+
+    Attributes:
+        targets: The good ones, in the order in which they were written, with their Ingresses.
+        flaws: Why other paths are missing.
+    """
+
+    host: str
+    targets: list[tuple[Target, Route, Ingress]] = field(default_factory=list)
+    flaws: set[Reason] = field(default_factory=set)
+    _seen: set[tuple[str | None, str | None]] = field(default_factory=set)
+    _defaulted: bool = False
+
+    def add(self, claim: Claim, resolver: Resolver, notices: Notices) -> None:
+        """Add every path of a claim; an equal path that came earlier wins."""
+        for path in claim.paths:
+            self._add_path(path, claim, resolver, notices)
+        if not claim.paths and claim.ingress.default_backend is None:
+            self._flaw(Reason.NO_PATHS, claim, f"{self.host} has no paths", notices)
+
+    def add_default(self, claim: Claim, resolver: Resolver, notices: Notices) -> None:
+        """Add the default backend of a claim's Ingress, where nothing takes the root yet."""
+        backend = claim.ingress.default_backend
+        if backend is None:
+            return
+        if (None, None) not in self._seen:
+            self._seen.add((None, None))
+            self._defaulted = True
+            self._resolve(backend, paths.ROOT, claim, resolver, notices)
+        elif self._defaulted:
+            notices.add(
+                Reason.DUPLICATE_PATH,
+                claim.ingress,
+                "the default backend of the older Ingress stands",
+                self.host,
+            )
+
+    def _add_path(
+        self, path: IngressPath, claim: Claim, resolver: Resolver, notices: Notices
+    ) -> None:
+        try:
+            route = paths.translate(path.path, path.kind, regex=claim.wishes.path_regex)
+        except paths.UnusablePathError as error:
+            shown = path.path[:80]
+            self._flaw(Reason.INVALID_PATH, claim, f"the path {shown!r}: {error}", notices)
+            return
+        key = (route.match, route.path)
+        if key in self._seen:
+            written = f"{path.path or '/'} ({path.kind})"
+            notices.add(
+                Reason.DUPLICATE_PATH,
+                claim.ingress,
+                f"the path {written} is there already, and the earlier one of the older Ingress"
+                " stands",
+                self.host,
+            )
+            return
+        self._seen.add(key)
+        self._resolve(path.backend, route, claim, resolver, notices)
+
+    def _resolve(
+        self,
+        backend: Backend | None,
+        route: Route,
+        claim: Claim,
+        resolver: Resolver,
+        notices: Notices,
+    ) -> None:
+        try:
+            target = resolver.resolve(backend, claim.ingress.namespace, claim.wishes.scheme)
+        except BackendError as error:
+            where = f"the path {route.path}" if route.path else "the root path"
+            self._flaw(error.reason, claim, f"{where}: {error}", notices)
+            return
+        target = replace(target, path=route.path, match=route.match, priority=route.priority)
+        self.targets.append((target, route, claim.ingress))
+
+    def _flaw(self, reason: Reason, claim: Claim, message: str, notices: Notices) -> None:
+        self.flaws.add(reason)
+        notices.add(reason, claim.ingress, message, self.host)
+
+
+def order(target: Target) -> tuple[int, str, str]:
+    """Sort the highest priority first, then by path; the whole host comes last."""
+    return -(target.priority or 0), target.path or "", target.match or ""
+
+
+def remark(routes: Routes, notices: Notices) -> None:
+    """Tell of targets that the proxy may not tell apart."""
+    _tell_ties(routes, notices)
+    _tell_collisions(routes, notices)
+
+
+def _tell_ties(routes: Routes, notices: Notices) -> None:
+    highest = [
+        (target, route.capped, ingress)
+        for target, route, ingress in routes.targets
+        if target.priority == paths.HIGHEST_PRIORITY
+    ]
+    if len(highest) < 2 or not any(capped for _, capped, _ in highest):
+        return
+    for target, _, ingress in highest:
+        notices.add(
+            Reason.PATH_TOO_LONG,
+            ingress,
+            f"{len(highest)} paths share the highest priority, so their order is open;"
+            f" one is {str(target.path)[:60]}…",
+            routes.host,
+        )
+
+
+def _tell_collisions(routes: Routes, notices: Notices) -> None:
+    by_key: dict[str, list[tuple[str, Ingress]]] = defaultdict(list)
+    for target, _, ingress in routes.targets:
+        if target.path is not None:
+            by_key[paths.proxy_key(target.path)].append((target.path, ingress))
+    for found in by_key.values():
+        texts = sorted({path for path, _ in found})
+        for path, ingress in found if len(texts) > 1 else ():
+            others = ", ".join(each[:80] for each in texts if each != path)
+            notices.add(
+                Reason.PATH_KEY_COLLISION,
+                ingress,
+                f"older releases of Pangolin cannot tell the path {path[:80]} from {others}",
+                routes.host,
+            )

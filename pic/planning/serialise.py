@@ -1,0 +1,123 @@
+"""Our values as the JSON that Kubernetes and our readers see. No I/O."""
+
+from collections.abc import Mapping, Sequence
+
+from pic.core.model import (
+    Owner,
+    Plan,
+    Resource,
+    Spec,
+    Target,
+)
+from pic.core.notices import Notice
+
+Json = dict[str, object]
+
+PLAN_VERSION = 1
+
+
+def spec(value: Spec) -> Json:
+    """Return `.spec` of a PangolinResource exactly as it is sent."""
+    http = value.http
+    targets = [target(each) for each in value.targets]
+    single = targets[0] if targets else None
+    tunnel = value.tunnel and present(
+        {"name": value.tunnel.name, "namespace": value.tunnel.namespace}
+    )
+    return present(
+        {
+            "enabled": value.enabled,
+            "name": value.name,
+            "protocol": value.protocol,
+            "tunnelRef": tunnel,
+            "httpConfig": present(
+                {
+                    "domainName": http.domain_name,
+                    "subdomain": http.subdomain,
+                    "sso": http.sso,
+                    "blockAccess": http.block_access,
+                }
+            ),
+            "target" if value.single else "targets": single if value.single else targets,
+        }
+    )
+
+
+def target(value: Target) -> Json:
+    """Return one target."""
+    return present(
+        {
+            "ip": value.ip,
+            "port": value.port,
+            "method": value.method,
+            "path": value.path,
+            "pathMatchType": value.match,
+            "priority": value.priority,
+        }
+    )
+
+
+def present(fields: Mapping[str, object]) -> Json:
+    """Return the fields that are there: no None, no empty map, no empty list."""
+    return {key: value for key, value in fields.items() if value not in (None, {}, [])}
+
+
+def owner_references(owners: Sequence[Owner]) -> list[Json]:
+    """Return `metadata.ownerReferences`; only one owner may be the controller: the first."""
+    return [
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "Ingress",
+            "name": owner.name,
+            "uid": owner.uid,
+            "controller": at == 0,
+            "blockOwnerDeletion": True,
+        }
+        for at, owner in enumerate(owners)
+    ]
+
+
+def plan(value: Plan) -> Json:
+    """Return the plan as its versioned contract has it."""
+    return {
+        "version": PLAN_VERSION,
+        "resources": [resource(each) for each in value.resources],
+        "records": [
+            {"host": each.host, "ip": each.ip, "owners": owners(each.owners)}
+            for each in value.records
+        ],
+        "notices": [notice(each) for each in value.notices],
+    }
+
+
+def resource(value: Resource) -> Json:
+    """Return one planned resource."""
+    return {
+        "host": value.host,
+        "namespace": value.namespace,
+        "name": value.name,
+        "owners": owners(value.owners),
+        "held": value.held,
+        "labels": dict(sorted(value.labels.items())),
+        "spec": spec(value.spec),
+    }
+
+
+def owners(value: Sequence[Owner]) -> list[Json]:
+    """Return owners as the plan shows them."""
+    return [{"namespace": each.namespace, "name": each.name} for each in value]
+
+
+def notice(value: Notice) -> Json:
+    """Return one notice."""
+    return {
+        "level": value.level.value,
+        "reason": value.reason.value,
+        "object": {
+            "kind": value.about.kind,
+            "namespace": value.about.namespace,
+            "name": value.about.name,
+        },
+        "host": value.host,
+        "message": value.message,
+    }

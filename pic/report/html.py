@@ -1,0 +1,95 @@
+"""Reviews as one HTML page that needs nothing else: no script, no other file. No I/O."""
+
+from collections.abc import Iterator
+from html import escape
+
+from pic.report import tables
+from pic.report.review import Refusal, Review
+from pic.report.tables import Column, Section
+
+ABSENT = "—"
+
+# Whatever a host or an annotation says, the page loads and runs nothing.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_STYLE = """\
+:root { color-scheme: light dark; --line: #8884; --bad: #c62828; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+.counts { font-weight: 600; } .foot { opacity: .7; font-size: .85rem; margin-top: 2rem; }
+.refused { border: 1px solid var(--bad); border-left-width: 6px; padding: .2rem 1rem; }
+.refused strong { color: var(--bad); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .8rem .3rem 0; text-align: left; }
+th { font-weight: 600; } td { vertical-align: top; }
+code, pre { font: .87em/1.5 ui-monospace, monospace; }
+code, pre { overflow-wrap: anywhere; white-space: pre-wrap; }"""
+
+
+def review(value: Review) -> str:
+    """Return a review, whole."""
+    return "\n".join([*_lines(value), ""])
+
+
+def _lines(value: Review) -> Iterator[str]:
+    title = f"Exposure of {value.stack}{': refused' if value.refusal else ''}"
+    yield "<!doctype html>"
+    yield '<html lang="en">'
+    yield '<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield '<meta name="viewport" content="width=device-width">'
+    yield f"<title>{_safe(title)}</title>"
+    yield f"<style>\n{_STYLE}\n</style>"
+    yield f"<h1>{_safe(title)}</h1>"
+    yield f'<p class="counts">{_safe(tables.counts(value))}</p>'
+    if value.refusal:
+        yield from _refusal(value, value.refusal)
+    for section in tables.of_review(value):
+        yield from _section(section)
+    yield f'<p class="foot">{_safe(tables.foot(value))}</p>'
+    yield "</html>"
+
+
+def _refusal(value: Review, refusal: Refusal) -> Iterator[str]:
+    yield '<div class="refused">'
+    yield f"<p><strong>The guard refuses this</strong> (digest {_code(value.changes.digest)}):</p>"
+    yield "<ul>"
+    for reason in refusal.reasons:
+        yield f"<li>{_safe(reason)}</li>"
+    yield "</ul>"
+    if refusal.stale:
+        yield f"<p>The acknowledgement {_code(refusal.stale)} is for other changes.</p>"
+    if refusal.acknowledgeable:
+        yield "<p>If this is intended, let exactly these changes through, this check with"
+        yield f"{_code(value.variable)} in its environment, and the deployment with:</p>"
+        yield f"<pre>{_safe(value.command)}</pre>"
+    else:
+        yield "<p>No acknowledgement lets this through.</p>"
+    yield "</div>"
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"<h2>{_safe(section.title)} ({len(section.rows):,})</h2>"
+    yield '<div class="scroll"><table>'
+    titles = "".join(f"<th>{_safe(column.title)}</th>" for column in section.columns)
+    yield f"<thead><tr>{titles}</tr></thead>"
+    yield "<tbody>"
+    for row in section.rows:
+        cells = zip(row, section.columns, strict=True)
+        yield f"<tr>{''.join(f'<td>{_cell(cell, column)}</td>' for cell, column in cells)}</tr>"
+    yield "</tbody>"
+    yield "</table></div>"
+
+
+def _cell(cell: str | None, column: Column) -> str:
+    if cell is None:
+        return ABSENT
+    return _code(cell) if column.literal else _safe(cell)
+
+
+def _code(text: str) -> str:
+    return f"<code>{_safe(text)}</code>"
+
+
+def _safe(text: str) -> str:
+    return escape(tables.visible(text))

@@ -1,0 +1,1 @@
+"""One run before anything changes: settings, what was read, plan and changes."""

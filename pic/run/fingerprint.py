@@ -1,0 +1,58 @@
+"""What names a deployment: everything that is declared, and by what means. No Pulumi."""
+
+import hashlib
+import json
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+
+from pic.core.model import Plan
+from pic.planning import serialise
+from pic.report import event_texts
+from pic.run.situation import Situation
+from pic.settings.parse import Settings, TargetName
+
+DISTRIBUTION = "pangolin-ingress-controller"
+
+
+def deployment(known: Situation) -> dict[str, object]:
+    """Return what the engine's outputs name a deployment of this situation with."""
+    return {
+        "digest": digest(known.plan, known.settings),
+        "deployed": means(known),
+        "told": event_texts.digests(known.warnings),
+    }
+
+
+def means(known: Situation) -> dict[str, object]:
+    """Return what decides how an engine sees the same plan; exported, for the next run."""
+    settings = known.settings
+    pihole = {"piholeUrl": settings.pihole_url, "piholeApi": str(settings.pihole_api)}
+    return {
+        "pic": installed_version(),
+        "plugin": version("pulumi-kubernetes"),
+        "cluster": known.snapshot.cluster_id,
+        "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
+        "targets": ", ".join(sorted(settings.targets)),
+        "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
+        **(pihole if TargetName.PIHOLE in settings.targets else {}),
+    }
+
+
+def digest(planned: Plan, settings: Settings) -> str:
+    """Return what names everything that is declared, and the version that declares it."""
+    # Being held changes nothing of what is declared.
+    declared: list[object] = [
+        [serialise.resource(replace(each, held=False)), [owner.uid for owner in each.owners]]
+        for each in planned.resources
+    ]
+    declared += [[each.host, each.ip] for each in planned.records]
+    text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def installed_version(distribution: str = DISTRIBUTION) -> str:
+    """Return the version of pic, which a checkout with only the requirements does not have."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "uninstalled"

@@ -1,0 +1,1 @@
+"""Turns raw Kubernetes objects and manifest files into one snapshot of values."""

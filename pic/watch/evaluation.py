@@ -1,0 +1,178 @@
+"""Plans for what the cache knows, and says whether there is anything to do. Starts nothing."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pic.cluster import listing, managed_hosts
+from pic.cluster.listing import Transport
+from pic.cluster.managed_hosts import Note
+from pic.core.model import (
+    LiveRecord,
+    Plan,
+    Schema,
+    Unanswered,
+)
+from pic.planning import guard
+from pic.planning.changes import Changes, FieldChange, RecordChanges
+from pic.run import fingerprint, situation, stack_config
+from pic.run.situation import Situation
+from pic.run.stack_config import Run
+from pic.settings.parse import TargetName
+from pic.snapshot.assemble import Seen
+from pic.snapshot.parse import Raw
+from pic.watch.schedule import Verdict
+from pic.watch.store import Cache
+
+if TYPE_CHECKING:
+    from pic.pihole.connect import Pace
+
+# Seconds for which the loop may stand still, that renews a lease. A run has more patience.
+LOCK_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 1.0, 2.0, 5.0
+
+Registered = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
+"""What Pi-hole has, or why that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a look has found.
+
+    Attributes:
+        removals: How many removals of it the guard refuses.
+        deployment: What the engine's outputs would name it with.
+    """
+
+    verdict: Verdict
+    removals: int
+    deployment: Mapping[str, object]
+
+
+@dataclass
+class Looker:
+    """Looks at what the cache knows; what is still as it was deployed is not planned for again.
+
+    Attributes:
+        environment: Has the password of Pi-hole.
+        deployed: What the last run has deployed; None where that is not known.
+        plans: How often it has planned.
+    """
+
+    asked: Run
+    transport: Transport
+    cache: Cache
+    environment: Mapping[str, str] = field(default_factory=dict)
+    deployed: Raw | None = None
+    plans: int = 0
+    _surroundings: tuple[str, Schema] | None = field(default=None, init=False)
+    _view: View | None = field(default=None, init=False)
+    _pihole: Registered = field(default=(None, None), init=False)
+    _stamp: tuple[int, Registered] | None = field(default=None, init=False)
+
+    def ask(self) -> None:
+        """Read which cluster this is and what its CRD can hold, which no feed follows.
+
+        Raises:
+            ClusterError: It cannot be read.
+        """
+        settings = self.asked.settings
+        identity = listing.cluster_id(self.transport, settings)
+        found = identity, listing.resource_schema(self.transport, settings)
+        if found != self._surroundings:
+            self._surroundings, self._view = found, None
+
+    def look(self, *, ask_pihole: bool = True) -> tuple[View, Plan | None]:
+        """Return what there is to do, and the plan where one had to be made.
+
+        Args:
+            ask_pihole: Read what Pi-hole has, where it is a target; else what was read last counts.
+
+        Raises:
+            ClusterError: The surroundings were not known yet, and cannot be read.
+        """
+        if self._surroundings is None:
+            self.ask()
+        seen, stamp = self._see(ask_pihole=ask_pihole)
+        if self._view and stamp == self._stamp:
+            view = self._judged(self._view)
+            # What still differs is told again, with all its notices.
+            if view.verdict.same:
+                return view, None
+        known = situation.consider(self.asked, self.transport, seen)
+        self._view, self._stamp = _view(known), stamp
+        self.plans += 1
+        return self._judged(self._view), known.plan
+
+    def _see(self, *, ask_pihole: bool) -> tuple[Seen, tuple[int, Registered]]:
+        """Return what there is, and what is another one whenever that is."""
+        changes, objects = self.cache.objects()
+        seen = Seen(objects, *(self._surroundings or ("", Schema())))
+        settings = self.asked.settings
+        if ask_pihole and TargetName.PIHOLE in settings.targets:
+            found = stack_config.registered(seen, settings, self.environment, _patience())
+            self._pihole = found.records, found.unanswered
+        records, unanswered = self._pihole
+        return replace(seen, records=records, unanswered=unanswered), (changes, self._pihole)
+
+    def _judged(self, view: View) -> View:
+        """Return the view with whether it is what is deployed."""
+        same = view.verdict.same and view.deployment == self.deployed
+        return replace(view, verdict=replace(view.verdict, same=same))
+
+
+def _patience() -> "Pace":
+    # Takes memory, which a watcher without this target does without.
+    from pic.pihole.connect import Pace  # noqa: PLC0415
+    from pic.pihole.http import Patience  # noqa: PLC0415
+    from pic.pihole.lock import Waiting  # noqa: PLC0415
+
+    return Pace(Waiting(LOCK_SECONDS), Patience(CONNECT_SECONDS, ANSWER_SECONDS, ANSWER_SECONDS))
+
+
+def _view(known: Situation) -> View:
+    # As it comes back from a report.
+    deployment: dict[str, object] = json.loads(json.dumps(fingerprint.deployment(known)))
+    notes = managed_hosts.notes(known.snapshot.ingresses, known.plan, known.settings)
+    # A run has more patience with a Pi-hole that does not answer, and says when to try again.
+    same = not known.changes and not notes and known.pihole is None
+    refusals = guard.refusals_of(known.changes, known.settings)
+    refusal = "\n".join([known.changes.digest, *(each.message for each in refusals)])
+    return View(
+        Verdict(same, _wish(known, notes, deployment), refusal if refusals else ""),
+        _removals(known.changes) if refusals else 0,
+        deployment,
+    )
+
+
+def _removals(changes: Changes) -> int:
+    return len(changes.removed) + len(changes.moved) + len(changes.records.removed)
+
+
+def _wish(known: Situation, notes: Sequence[Note], deployment: Mapping[str, object]) -> str:
+    """Name everything that a run would set out to do."""
+    changes = known.changes
+    named: list[object] = [
+        deployment,
+        [each.key for each in changes.created],
+        [[each.live.key, *map(_field, each.fields)] for each in changes.updated],
+        [each.key for each in changes.removed],
+        [[each.live.key, each.resource.key] for each in changes.moved],
+        _records(changes.records),
+        [[each.ingress.uid, *each.hosts] for each in notes],
+        known.pihole.kind if known.pihole else "",
+    ]
+    return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+
+def _records(changes: RecordChanges) -> list[object]:
+    return [
+        [[each.host, each.ip] for each in changes.created],
+        [[each.record.host, each.record.ip, each.live.ip] for each in changes.updated],
+        [[each.host, each.ip] for each in changes.removed],
+    ]
+
+
+def _field(change: FieldChange) -> list[str]:
+    return [change.path, repr(change.old), repr(change.new)]
