@@ -69,7 +69,7 @@ test: toolchain servers ## Every test: unit, scenarios, program, cluster, engine
 	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
 
 test-fast: setup ## Unit, scenario and program tests only: no cluster, no engine
-	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/unit tests/scenarios tests/program
+	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/unit tests/scenarios tests/program tests/deploy tests/dev tests/docs tests/support
 
 cases: setup ## Runs the cases of ../shared/cases, where that folder is
 	@if test -d ../shared/cases; then $(PY) ../shared/cases/run_cases.py ../shared/cases --project . --python $(PY); \

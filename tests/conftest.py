@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.planted import leaks
+from tests.support.planted import leaks
 
 
 @pytest.hookimpl(wrapper=True)

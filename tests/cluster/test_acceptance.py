@@ -18,7 +18,13 @@ from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import Seen
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
-from tests.unit.strategies import NAMESPACES, STACK, World, sound_worlds, worlds
+from tests.support.strategies import (
+    NAMESPACES,
+    STACK,
+    World,
+    sound_worlds,
+    worlds,
+)
 
 WANTED = 300
 

@@ -17,7 +17,7 @@ from pic.watch.leader import Leader
 from pic.watch.store import Cache
 from tests.engine.accounts import Account, Grant, account, grants
 from tests.engine.stage import api_of
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 WATCH = grants("watch")
 FOLLOWED = [it for it in WATCH if it.verb == "watch"]

@@ -13,7 +13,7 @@ from pic.cli.bind import allowed
 from pic.cluster.listing import connect
 from pic.settings.parse import Settings
 from pic.settings.permissions import Permission
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 ROLES = Path(__file__).parents[2] / "deploy" / "roles"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from dev.workspace import ROOT, SUPERVISOR
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 MOTO = ROOT / ".toolchain" / "moto" / "bin" / "moto_server"
 BUCKET = "states"

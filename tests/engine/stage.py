@@ -19,8 +19,8 @@ from dev.toolchain import Toolchain
 from dev.workspace import PASSPHRASE, Workspace, workspace
 from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, answer
-from tests.planted import PLANTED, leaks, secrets_of
-from tests.toolchain.waiting import Steady, until
+from tests.support.planted import PLANTED, leaks, secrets_of
+from tests.support.waiting import Steady, until
 
 SECONDS = 120
 MERGE = "application/merge-patch+json"

@@ -18,7 +18,7 @@ from tests.engine import servers
 from tests.engine.answers import done
 from tests.engine.servers import Backend
 from tests.engine.stage import SECONDS, Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 Command = Callable[[Stage], Sequence[str]]
 UP = ("up", "--yes", "--skip-preview")

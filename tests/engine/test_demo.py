@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 

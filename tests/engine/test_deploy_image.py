@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.deploy.test_deploy_kubernetes import ROOT, copied
 from tests.engine.stage import Said, Stage
-from tests.unit.test_deploy_kubernetes import ROOT, copied
 
 NOBODY = ("--map-user=65532", "--map-group=65532", "--keep-caps")
 UNSHARE = ("unshare", "--user", *NOBODY, "--mount")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.stage import Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 WRONG = "not the passphrase of this stack"
 

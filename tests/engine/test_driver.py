@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.recorder import Recorder, record
 from tests.engine.stage import Said, Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 
 @pytest.fixture

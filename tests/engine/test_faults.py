@@ -21,7 +21,7 @@ from dev.controlplane.faults import (
 )
 from dev.controlplane.proxy import Proxy, proxied
 from tests.engine.stage import Said, Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 # What a run reads, by the end of the path: as it names it, and what it says of a wrong kind.
 READS = {

@@ -8,7 +8,7 @@ from dev.controlplane.faults import Asked, Fault, Reset, forward
 from dev.controlplane.proxy import proxied
 from tests.engine.stage import Stage
 from tests.engine.watcher import watching
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pangolinresources.tunnel.pangolin.io"
 # A failed run is tried again after 30 s, and then after 60.

@@ -11,7 +11,7 @@ import pytest
 
 from tests.engine.recorder import record
 from tests.engine.stage import Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 INGRESSES, HOSTS = 60, 5
 KILLS = int(os.environ.get("PIC_KILLS", "4"))  # `make kills` does 20, and 20 by the proxy

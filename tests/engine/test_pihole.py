@@ -15,7 +15,7 @@ from dev.pihole import PiHole, PiHoleError
 from dev.toolchain import Toolchain
 from tests.engine.records import IP, OTHER_IP, Registry, set_registry
 from tests.engine.stage import Said
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 NOTHING = "Nothing to do: everything is as it was deployed.\n"
 MANY = 100

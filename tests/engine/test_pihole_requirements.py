@@ -16,7 +16,7 @@ from dev.pihole import Fault, PiHole, dnsmasq
 from dev.toolchain import Toolchain
 from tests.engine.records import IP, OTHER_IP, Registry, set_registry
 from tests.engine.stage import Said
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 SERVES = re.compile(r"/metrics on port ([0-9]+)")
 RESIDENT = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)

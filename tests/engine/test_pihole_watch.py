@@ -4,7 +4,7 @@ from dev.pihole import PiHole
 from tests.engine.records import Registry
 from tests.engine.stage import SECONDS
 from tests.engine.watcher import Watcher, watching
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 
 def sessions(pihole: PiHole) -> int:

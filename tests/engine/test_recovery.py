@@ -10,7 +10,7 @@ import yaml
 
 from tests.engine.answers import done, failed
 from tests.engine.stage import Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 
 def test_a_lost_state_is_found_again_without_touching_anything_live(stage: Stage) -> None:

@@ -12,7 +12,7 @@ from pic.cli.doctor.project import Stack
 from pic.settings.parse import Settings
 from tests.engine.accounts import Account, Grant, account, grants
 from tests.engine.stage import Said, Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 PREVIEW, UP = grants("preview"), grants("up")
 NO_DIFFERENCE = "Nothing differs from the last deployment.\n"

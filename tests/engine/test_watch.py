@@ -7,7 +7,7 @@ import pytest
 from pic.engine.automation import PARALLEL
 from tests.engine.stage import SECONDS, Stage
 from tests.engine.watcher import Watcher, watching
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 
 def until_there(stage: Stage, *words: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.engine.stage import SECONDS, Stage
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 STARTING = "something is to be done: starting a run"
 

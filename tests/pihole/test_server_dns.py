@@ -12,7 +12,7 @@ import pytest
 from dev.pihole import PiHole, PiHoleError
 from dev.workspace import ROOT
 from tests.pihole.asking import logged_in
-from tests.toolchain.waiting import is_gone, until
+from tests.support.waiting import is_gone, until
 
 pytestmark = pytest.mark.usefixtures("needs_dnsmasq")
 

@@ -7,7 +7,7 @@ import pytest
 
 from dev.pihole import Fault, Logged, PiHole, PiHoleError
 from tests.pihole.asking import HOSTS, Client, logged_in
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 LINE = "1.2.3.4 a.lan"
 TARGET = f"{HOSTS}/1.2.3.4%20a.lan"

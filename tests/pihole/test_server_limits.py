@@ -8,7 +8,7 @@ import pytest
 
 from dev.pihole import QUICK, Clock, PiHole
 from tests.pihole.asking import HOSTS, Client, logged_in, refused, session
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 LIMITED = (429, refused("Rate-limiting login attempts", None, "rate_limiting"))
 FULL = (

@@ -10,7 +10,7 @@ import pytest
 
 from dev.pihole import QUICK, Overlap, PiHole
 from tests.pihole.asking import HOSTS, Client, logged_in, send
-from tests.toolchain.waiting import until
+from tests.support.waiting import until
 
 NEVER = replace(QUICK, put=600, patch=600)  # a write that ends with the server only
 LINES = ["1.2.3.4 a.lan", "1.2.3.4 b.lan"]

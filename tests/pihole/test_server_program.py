@@ -9,7 +9,7 @@ import pytest
 
 from dev.pihole.fetch import libraries
 from dev.workspace import ROOT
-from tests.toolchain.waiting import is_gone
+from tests.support.waiting import is_gone
 
 LISTING = """dnsmasq-base
   Depends: passwd

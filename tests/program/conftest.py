@@ -8,9 +8,9 @@ import pytest
 from pic.core.errors import EngineError
 from pic.engine import program
 from pic.engine.backend.state import Remembered, State
-from tests.program import engine
-from tests.program.api import CLUSTER, Api, serving
-from tests.program.engine import Seen
+from tests.support import engine
+from tests.support.api import CLUSTER, Api, serving
+from tests.support.engine import Seen
 
 
 @pytest.fixture

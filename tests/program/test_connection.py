@@ -13,8 +13,14 @@ from pic.cluster import connection, listing
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
-from tests.planted import TOKEN
-from tests.program.api import HASTE, Answer, Api, kubeconfig, serving
+from tests.support.api import (
+    HASTE,
+    Answer,
+    Api,
+    kubeconfig,
+    serving,
+)
+from tests.support.planted import TOKEN
 
 DEFAULT = Settings()
 

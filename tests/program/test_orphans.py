@@ -4,9 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.program.api import Api, furnish, ingress, live
 from tests.program.conftest import Memory
-from tests.program.engine import Seen
+from tests.support.api import (
+    Api,
+    furnish,
+    ingress,
+    live,
+)
+from tests.support.engine import Seen
 
 Run = Callable[..., Seen]
 A, B, C = "a.example.com", "b.example.com", "c.example.com"

@@ -6,8 +6,14 @@ import pytest
 
 from dev.pihole import PiHole
 from pic.cluster.listing import NETWORKING
-from tests.program.api import CLUSTER, Answer, Api, furnish, ingress
-from tests.program.engine import Seen
+from tests.support.api import (
+    CLUSTER,
+    Answer,
+    Api,
+    furnish,
+    ingress,
+)
+from tests.support.engine import Seen
 
 Run = Callable[..., Seen]
 A, B = "a.example.com", "b.example.com"

@@ -19,9 +19,15 @@ from pic.core.names import STACK_LABEL
 from pic.engine import program
 from pic.run import fingerprint
 from pic.settings.parse import Settings
-from tests.program import engine
-from tests.program.api import CLUSTER, Api, furnish, ingress, live
-from tests.program.engine import HOOKS, Seen
+from tests.support import engine
+from tests.support.api import (
+    CLUSTER,
+    Api,
+    furnish,
+    ingress,
+    live,
+)
+from tests.support.engine import HOOKS, Seen
 
 Run = Callable[..., Seen]
 BOUND = {"pic:clusterId": CLUSTER}

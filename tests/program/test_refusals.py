@@ -8,10 +8,16 @@ import pytest
 
 from pic.cluster.listing import CRD, IDENTITY, NETWORKING
 from pic.engine import program
-from tests.program import engine
-from tests.program.api import CLUSTER, Api, furnish, ingress, live
 from tests.program.conftest import Memory
-from tests.program.engine import HOOKS, Seen
+from tests.support import engine
+from tests.support.api import (
+    CLUSTER,
+    Api,
+    furnish,
+    ingress,
+    live,
+)
+from tests.support.engine import HOOKS, Seen
 
 Run = Callable[..., Seen]
 BOUND = {"pic:clusterId": CLUSTER}

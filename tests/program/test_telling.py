@@ -13,9 +13,15 @@ from pic.cluster.events import EVENTS_A_RUN
 from pic.engine import program
 from pic.engine.hooks import Hooks
 from pic.run import situation, stack_config
-from tests.program import engine
-from tests.program.api import CLUSTER, Api, furnish, ingress, live
-from tests.program.engine import Seen
+from tests.support import engine
+from tests.support.api import (
+    CLUSTER,
+    Api,
+    furnish,
+    ingress,
+    live,
+)
+from tests.support.engine import Seen
 
 Run = Callable[..., Seen]
 EVENTS = "/api/v1/namespaces/prod/events"

@@ -12,8 +12,8 @@ import pytest
 from dev import toolchain
 from dev.toolchain import layout, versions
 from dev.toolchain.surroundings import Surroundings
+from tests.support.waiting import end
 from tests.toolchain.projects import MARK, Project
-from tests.toolchain.waiting import end
 
 PLENTY = 10**12
 _SHELL = "#!/bin/sh\nPATH=/usr/bin:/bin\n"

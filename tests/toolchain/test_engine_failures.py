@@ -5,8 +5,8 @@ import textwrap
 
 import pytest
 
+from tests.support.waiting import until
 from tests.toolchain.projects import Project, diagnostics
-from tests.toolchain.waiting import until
 
 pytestmark = pytest.mark.engine
 WAITS = """

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.program.api import Api
-from tests.unit.deploying import Use
-from tests.unit.fakes import project, use
+from tests.support.api import Api
+from tests.support.deploying import Use
+from tests.support.fakes import project, use
 
 
 @pytest.fixture

@@ -1,0 +1,221 @@
+"""An API server on the loopback with canned answers, which writes down what it is asked."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from pic.cluster import listing
+from pic.cluster.listing import (
+    CORE,
+    CRD,
+    IDENTITY,
+    NETWORKING,
+    PANGOLIN,
+)
+from pic.core.names import labels
+from tests.support.planted import TOKEN
+
+CLUSTER = "11111111-2222-3333-4444-555555555555"
+KINDS = {
+    f"{NETWORKING}/ingresses": "IngressList",
+    f"{NETWORKING}/ingressclasses": "IngressClassList",
+    f"{CORE}/services": "ServiceList",
+    f"{PANGOLIN}/pangolintunnels": "PangolinTunnelList",
+    f"{PANGOLIN}/pangolinorganizations": "PangolinOrganizationList",
+    f"{PANGOLIN}/pangolinresources": "PangolinResourceList",
+}
+CRD_FILE = Path(__file__).parents[2] / "dev" / "crds" / "targets" / "pangolinresources.yaml"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer; a body that is not bytes is sent as JSON."""
+
+    body: object
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: bool = False
+
+    def data(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Api:
+    """Answers by path, each path's answers one after another, the last one for ever."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, list[Answer]] = {}
+        self.asked: list[Asked] = []
+        self.port = 0
+
+    @property
+    def server(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def says(self, path: str, *answers: Answer) -> None:
+        self.answers[path] = list(answers)
+
+    def refuses(self, path: str, status: int, message: str) -> None:
+        self.says(path, Answer({"kind": "Status", "message": message}, status))
+
+    def holds(self, path: str, *objects: Mapping[str, object]) -> None:
+        """Let a collection hold these objects."""
+        self.says(path, Answer({"kind": KINDS[path], "metadata": {}, "items": objects}))
+
+    def answer(self, request: Asked) -> Answer:
+        self.asked.append(request)
+        waiting = self.answers.get(request.path.partition("?")[0])
+        if not waiting:
+            return Answer({"kind": "Status", "message": "there is no such thing"}, 404)
+        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+    def kubeconfig(self, path: Path) -> str:
+        """Write a kubeconfig that leads here, and return its path."""
+        path.write_text(yaml.safe_dump(kubeconfig(self.server)))
+        return str(path)
+
+
+def kubeconfig(server: str, *contexts: str) -> dict[str, Any]:
+    names = contexts or ("here",)
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": names[0],
+        "contexts": [{"name": name, "context": {"cluster": "c", "user": "u"}} for name in names],
+        "clusters": [{"name": "c", "cluster": {"server": server}}],
+        "users": [{"name": "u", "user": {"token": TOKEN}}],
+    }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits for the acknowledgement of its head
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        asked = Asked(self.command, self.path, dict(self.headers), self.rfile.read(length))
+        answer = cast("_Server", self.server).api.answer(asked)
+        time.sleep(answer.delay)
+        data = answer.data()
+        self.send_response(answer.status)
+        for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data[: len(data) // 2] if answer.cut else data)
+        self.close_connection = answer.cut
+
+    do_POST = do_PATCH = do_GET  # noqa: N815 - the names that the library looks for
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    api: Api
+
+
+@contextmanager
+def serving() -> Iterator[Api]:
+    """Serve an empty cluster with the current generation of the CRD."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.api = api = Api()
+    api.port = server.server_port
+    api.says(IDENTITY, Answer({"kind": "Namespace", "metadata": {"uid": CLUSTER}}))
+    api.says(CRD, Answer(yaml.safe_load(CRD_FILE.read_text())))
+    for path in KINDS:
+        api.holds(path)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield api
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def ingress(name: str, *hosts: str, namespace: str = "prod", **annotations: str) -> dict[str, Any]:
+    """An Ingress with one backend for each of its hosts; `_` in annotations is `-`."""
+    backend = {"service": {"name": "web", "port": {"number": 80}}}
+    path = {"path": "/", "pathType": "Prefix", "backend": backend}
+    prefix = "pangolin.ingress.k8s.io/"
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "Ingress",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "uid": f"uid-{namespace}-{name}",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "annotations": {
+                f"{prefix}{key.replace('_', '-')}": value for key, value in annotations.items()
+            },
+        },
+        "spec": {
+            "ingressClassName": "pangolin",
+            "rules": [{"host": host, "http": {"paths": [path]}} for host in hosts],
+        },
+    }
+
+
+def service(namespace: str = "prod") -> dict[str, Any]:
+    return {
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"ports": [{"port": 80}]},
+    }
+
+
+def tunnel(namespace: str = "prod", name: str = "default") -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": namespace}, "status": {"status": "Ready"}}
+
+
+def live(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
+    """A live object of ours, with a spec that the Ingress `web` asks for as well."""
+    subdomain, _, domain = host.partition(".")
+    return {
+        "metadata": {
+            "namespace": namespace,
+            "name": name or f"pic-{host}",
+            "labels": labels("pic.prod", namespace, "web", f"uid-{namespace}-web"),
+        },
+        "spec": {"name": host, "httpConfig": {"domainName": domain, "subdomain": subdomain}},
+    }
+
+
+def furnish(
+    api: Api, ingresses: Sequence[Mapping[str, object]], *live: Mapping[str, object]
+) -> None:
+    """Fill the cluster: Ingresses in namespaces prod and team, what they need, and live objects.
+
+    Both namespaces take Events.
+    """
+    for namespace in ("prod", "team"):
+        api.says(f"{CORE}/namespaces/{namespace}/events", Answer({}))
+    api.holds(f"{NETWORKING}/ingresses", *ingresses)
+    api.holds(f"{CORE}/services", service("prod"), service("team"))
+    api.holds(f"{PANGOLIN}/pangolintunnels", tunnel("prod"), tunnel("team"))
+    api.holds(f"{PANGOLIN}/pangolinresources", *live)
+
+
+# Nothing to wait for: this server is either there at once or meant to fail.
+HASTE = listing.Patience(connect=1.0, read=0.1, retry_after=0, backoff=0.0)

@@ -1,0 +1,19 @@
+"""What the tests of the verbs that deploy expect of the project that they are in."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+
+from pic.engine.engine import Engine
+from pic.engine.outcome import Outcome
+from tests.support.deployed import urn
+from tests.support.fakes import HOST
+
+OLD = "old.example.com"
+NAME = "pic-prod-web-7144d925"
+CREATED = f"+ {HOST} (prod/{NAME}) becomes public\n"
+MAKING = Outcome({"create": [urn(HOST)]})
+
+Capture: TypeAlias = pytest.CaptureFixture[str]
+Use: TypeAlias = Callable[[Engine], None]

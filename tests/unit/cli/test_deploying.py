@@ -1,0 +1,326 @@
+"""The verbs that start an engine: what they print where, their reports and exit codes."""
+
+import argparse
+import io
+import json
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pic.cli import main
+from pic.cli.deploying import Progress
+from pic.core import logs
+from pic.core.errors import EngineError
+from pic.engine.outcome import Outcome
+from pic.settings.stack_file import StackFile
+from tests.support.api import (
+    CLUSTER,
+    Api,
+    furnish,
+    ingress,
+    live,
+)
+from tests.support.deployed import urn
+from tests.support.deploying import (
+    CREATED,
+    MAKING,
+    NAME,
+    OLD,
+    Capture,
+    Use,
+)
+from tests.support.fakes import (
+    HOST,
+    Fake,
+    outputs,
+    ran,
+    same,
+)
+from tests.unit.engine.test_outcome import failed, said
+
+pytestmark = pytest.mark.usefixtures("api")
+
+
+def told(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def test_up_prints_what_it_does_and_what_was_done(
+    root: Path, capsys: Capture, engines: Use
+) -> None:
+    making = Outcome({"create": [urn(HOST)]}, warnings=["take care"])
+    engines(Fake(root, None, None, making))
+
+    answer = ran(capsys, "up", "--report", "report.json")
+
+    assert answer == (0, f"{CREATED}Done: 1 created.\n", "pic: take care\n")
+    assert (root / "report.json").read_text().endswith("}\n")
+    report = told(root / "report.json")
+    assert sorted(report.pop("deployed")) == ["deployed", "digest", "told"]
+    assert report == {
+        "version": 1,
+        "exitCode": 0,
+        "changed": {"create": 1},
+        "failures": [],
+        "error": None,
+    }
+
+
+def test_up_without_changes_has_nothing_to_do(
+    root: Path, capsys: Capture, engines: Use, api: Api
+) -> None:
+    furnish(api, [])
+    engines(Fake(root, outputs(same(), cluster=CLUSTER)))
+
+    answer = ran(capsys, "up", "--report", "report.json")
+
+    assert answer == (0, "Nothing to do: everything is as it was deployed.\n", "")
+    assert told(root / "report.json") == {
+        "version": 1,
+        "exitCode": 0,
+        "changed": {},
+        "failures": [],
+        "error": None,
+        "deployed": {**outputs(same(), cluster=CLUSTER), "told": []},
+    }
+
+
+def test_up_that_changes_nothing_says_so(
+    root: Path, capsys: Capture, engines: Use, api: Api
+) -> None:
+    furnish(api, [])
+    engines(Fake(root, {}, None, Outcome()))
+
+    assert ran(capsys, "up") == (0, "Done: nothing had to be changed.\n", "")
+
+
+def test_resources_that_failed_are_told_with_their_class(
+    root: Path, capsys: Capture, engines: Use
+) -> None:
+    outcome = Outcome({"create": [urn(HOST), urn("b.org"), urn("c.org")]})
+    for host, words in ((HOST, "HTTP 429"), ("b.org", '"b" is invalid: é')):
+        outcome.feed(failed(host))
+        outcome.feed(said("error", words, urn(host)))
+    engines(Fake(root, None, None, outcome))
+
+    answer = ran(capsys, "up", "--report", "report.json")
+
+    words = (
+        "2 resources failed; the others are done:\n"
+        "app.example.com (rateLimited): HTTP 429\n"
+        'b.org (invalid): "b" is invalid: é'
+    )
+    assert answer == (6, CREATED, f"pic: {words}\n")
+    assert told(root / "report.json") == {
+        "version": 1,
+        "exitCode": 6,
+        "changed": {"create": 1},
+        "failures": [
+            {
+                "target": "pangolin",
+                "host": HOST,
+                "class": "rateLimited",
+                "retryAfter": 60,
+                "message": "HTTP 429",
+            },
+            {
+                "target": "pangolin",
+                "host": "b.org",
+                "class": "invalid",
+                "retryAfter": None,
+                "message": '"b" is invalid: é',
+            },
+        ],
+        "error": words,
+    }
+
+
+def test_a_refusal_is_reported_and_its_digest_lets_it_through(
+    root: Path, capsys: Capture, engines: Use, api: Api
+) -> None:
+    furnish(api, [], live(OLD))
+    engines(Fake(root, None, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
+
+    code, out, err = ran(capsys, "up", "--report", "report.json")
+
+    digest = err.split()[-1]
+    message = (
+        f"The plan is empty, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed. If"
+        f" this is intended, acknowledge exactly these changes: pic up --acknowledge {digest}"
+    )
+    assert (code, out, err) == (3, "", f"pic: {message}\n")
+    assert told(root / "report.json") == {
+        "version": 1,
+        "exitCode": 3,
+        "changed": {},
+        "failures": [],
+        "error": message,
+    }
+    assert ran(capsys, "up", "--acknowledge", digest) == (
+        0,
+        f"- {OLD} (prod/pic-{OLD}) is removed\nDone: 1 deleted.\n",
+        "",
+    )
+
+
+def test_a_report_that_cannot_be_written_is_exit_code_2(
+    root: Path, capsys: Capture, engines: Use
+) -> None:
+    engines(Fake(root, None, None, MAKING))
+
+    code, _, err = ran(capsys, "up", "--report", "no/report.json")
+
+    assert (code, err) == (
+        2,
+        "pic: --report no/report.json cannot be written: [Errno 2] No such file or directory:"
+        " 'no/report.json'\n",
+    )
+
+
+def standing(phase: str) -> dict[str, Any]:
+    """The object of the Ingress, and what the operator says of it."""
+    return {**live(HOST, name=NAME), "status": {"status": phase}}
+
+
+def test_up_may_wait_for_the_operator(root: Path, capsys: Capture, engines: Use, api: Api) -> None:
+    furnish(api, [ingress("web", HOST)], standing("Ready"))
+    engines(Fake(root, None, None, MAKING))
+
+    code, out, err = ran(capsys, "up", "--wait", "60")
+
+    assert (code, out.splitlines()[-1], err) == (
+        0,
+        "Done: 1 created.",
+        "pic: 1 of 1 ready, 0 pending, 0 in error\n",
+    )
+
+
+def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
+    root: Path, capsys: Capture, engines: Use, api: Api
+) -> None:
+    furnish(api, [ingress("web", HOST)], standing("Creating"))
+    engines(Fake(root, None, None, MAKING))
+
+    code, out, err = ran(capsys, "up", "--wait", "0.01", "--quiet", "--report", "report.json")
+
+    lines = err.splitlines()
+    assert (code, out.splitlines()[-1], lines[0], lines[-1]) == (
+        6,
+        "Done: 1 created.",
+        "pic: not all hosts are ready after 0.01 s:",
+        "0 of 1 ready, 1 pending, 0 in error",
+    )
+    assert told(root / "report.json") == {
+        "version": 1,
+        "exitCode": 6,
+        "changed": {"create": 1},
+        "failures": [],
+        "error": err.removeprefix("pic: ").removesuffix("\n"),
+    }
+
+
+def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
+    class Broken(Fake):
+        def create(self) -> None:
+            raise ZeroDivisionError
+
+    engines(Broken(root, None))
+
+    with pytest.raises(ZeroDivisionError):
+        main.main(["up", "--report", "report.json"])
+    assert (root / "report.json").read_text() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
+    root: Path, capsys: Capture, engines: Use, number: signal.Signals
+) -> None:
+    class Signalled(Fake):
+        def create(self) -> None:
+            signal.raise_signal(number)
+
+    engines(Signalled(root, None))
+    before = signal.getsignal(signal.SIGTERM)
+    message = "interrupted between two steps: what was done is saved. Run again to finish"
+
+    assert ran(capsys, "up", "--report", "report.json") == (1, "", f"pic: {message}\n")
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert told(root / "report.json") == {
+        "version": 1,
+        "exitCode": 1,
+        "changed": {},
+        "failures": [],
+        "error": message,
+    }
+
+
+def test_a_run_in_a_thread_leaves_signals_alone(root: Path, engines: Use) -> None:
+    engines(Fake(root, None, None, MAKING))
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(main.main, ["up"]).result() == 0
+
+
+def test_an_engine_out_of_reach_is_exit_code_5(root: Path, capsys: Capture, engines: Use) -> None:
+    class Away(Fake):
+        def create(self) -> None:
+            raise EngineError("no way to the backend")
+
+    engines(Away(root, None))
+
+    assert ran(capsys, "up") == (5, "", "pic: no way to the backend\n")
+
+
+@pytest.mark.parametrize("verb", ["up", "drift", "destroy"])
+def test_a_deployment_needs_a_project_and_a_cluster_of_its_own(
+    root: Path, capsys: Capture, verb: str
+) -> None:
+    StackFile(root, "prod").merge({"clusterId": ""})
+    assert ran(capsys, verb, "--stack", "prod") == (
+        2,
+        "",
+        "pic: pic:clusterId is not set, so a wrong kubeconfig could take everything down: run pic"
+        " init --stack prod\n",
+    )
+
+    (root / "Pulumi.yaml").unlink()
+    assert ran(capsys, verb) == (
+        2,
+        "",
+        "pic: there is no Pulumi.yaml here: run pic in the project's folder\n",
+    )
+
+
+class Terminal(io.StringIO):
+    """Standard error as people see it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_what_takes_time(
+    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, engines: Use
+) -> None:
+    engines(Fake(root, None, None, MAKING))
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+
+    assert main.main(["up"]) == 0
+    assert terminal.getvalue() == "pic: reading the cluster …\npic: deploying …\n"
+    assert capsys.readouterr().out == f"{CREATED}Done: 1 created.\n"
+
+
+def test_a_terminal_is_told_of_steps_at_most_once_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    logs.configure(None, logs.INFO)
+    progress = Progress(argparse.Namespace(quiet=False, log_format=None), last=0)
+
+    for done in (7, 8, 9):
+        progress.step(Outcome(done=done))
+
+    assert terminal.getvalue() == "pic: 7 steps done …\n"

@@ -1,0 +1,98 @@
+"""What a destroy takes up, what it refuses, and what it leaves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from pic.engine import driver
+from pic.engine.backend.state import State
+from pic.engine.driver import Result
+from tests.support.deployed import (
+    A,
+    B,
+    state,
+    wanted,
+)
+from tests.support.fakes import (
+    DONE,
+    Fake,
+    outputs,
+    same,
+)
+from tests.unit.engine.test_driver import (
+    WRONG,
+    destroying,
+    refusal,
+    silent,
+)
+
+
+def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
+    engine, known = Fake(tmp_path, {}), same(A)
+
+    error = refusal(lambda: driver.destroy(engine, known, silent))
+
+    digest = driver.everything(known).digest
+    assert (str(error), error.digest, engine.log) == (
+        "The plan is empty, and 1 of 1 hosts would be removed: a.example.com.\nNothing was"
+        " changed. If this is intended, acknowledge exactly these changes: pic destroy"
+        f" --acknowledge {digest}",
+        digest,
+        [],
+    )
+
+
+def test_a_destroy_declares_nothing_but_its_hooks(tmp_path: Path) -> None:
+    known, told = destroying(A), list[str]()
+    engine = Fake(tmp_path, outputs(known), state(wanted(A)))
+
+    assert driver.destroy(engine, known, told.append) == Result(driver.everything(known), DONE)
+    assert engine.log == ["alone", "outputs", "state", ("destroy", {}), "done"]
+    assert told == ["deleting"]
+
+
+def test_a_destroy_takes_up_what_the_engine_has_forgotten(tmp_path: Path) -> None:
+    known, told = destroying(A, B), list[str]()
+    engine = Fake(tmp_path, outputs(known), state(wanted(A)))
+
+    driver.destroy(engine, known, told.append)
+
+    assert engine.log[3:] == [
+        ("up", {A: "prod/pic-a", B: "prod/pic-b"}),
+        ("destroy", {}),
+        "done",
+    ]
+    assert told == ["taking up 1 objects that the engine does not know", "deleting"]
+
+
+def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None:
+    engine = Fake(tmp_path, None)
+
+    driver.destroy(engine, destroying(A), silent)
+
+    assert engine.log == [
+        *("alone", "outputs", "create", "state"),
+        ("up", {A: "prod/pic-a"}),
+        ("destroy", {}),
+        "done",
+    ]
+
+
+def test_a_destroy_that_cannot_take_up_everything_deletes_nothing(tmp_path: Path) -> None:
+    known = destroying(A)
+    engine = Fake(tmp_path, {}, State(), WRONG)
+
+    assert driver.destroy(engine, known, silent) == Result(driver.everything(known), WRONG)
+    assert engine.log[3:] == [("up", {A: "prod/pic-a"}), "done"]
+
+
+def test_a_destroy_on_another_cluster_deletes_nothing(tmp_path: Path) -> None:
+    known = destroying()
+    settings = replace(known.settings, cluster_id="cluster-2")
+    other = replace(known, asked=replace(known.asked, settings=settings))
+    engine = Fake(tmp_path, {})
+
+    assert str(refusal(lambda: driver._releasing(other).run(engine.destroy))) == (  # noqa: SLF001
+        "This is cluster cluster-1, and the stack belongs to cluster-2 (pic:clusterId). Check"
+        " pic:context and KUBECONFIG; after a deliberate move to a new cluster, set pic:clusterId"
+        " anew.\nNothing was changed."
+    )

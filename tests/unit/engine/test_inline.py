@@ -1,0 +1,38 @@
+"""The program inside this process, where it fails."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pic.core.errors import EngineError, RefusedError
+from pic.engine.hooks import Hooks
+from pic.engine.inline import Program
+from tests.support.fakes import Fake
+
+
+def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
+    tmp_path: Path,
+) -> None:
+    def refuse(_: Hooks) -> None:
+        raise RefusedError("no")
+
+    engine = Fake(tmp_path, {})
+
+    with pytest.raises(RefusedError, match=r"^no$"):
+        Program(refuse).run(engine.up)
+
+    def broken(_: Hooks) -> None:
+        raise KeyError
+
+    with pytest.raises(EngineError, match=r"^the program failed$"):
+        Program(broken).run(engine.up)
+
+
+def test_pulumi_is_imported_by_a_pass_of_the_engine_only() -> None:
+    code = "import sys; from pic.cli import main; from pic.engine import driver, engine; print('pulumi' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"

@@ -1,0 +1,84 @@
+import pytest
+
+from pic.pihole.answers import (
+    APP_MAY_NOT,
+    CLI_MAY_NOT,
+    ENVIRONMENT,
+    RATE,
+    READ_ONLY,
+    SEATS,
+    WRONG_PASSWORD,
+    complaint,
+    position,
+    refusal,
+)
+from pic.pihole.http import Answer
+from tests.support.pihole_fakes import told
+
+
+def error(status: int, key: str, message: str, hint: str | None = None) -> Answer:
+    return Answer(status, {"error": {"key": key, "message": message, "hint": hint}})
+
+
+READ = "Unable to change configuration (read-only)"
+CLI = "The current CLI session is not allowed to modify Pi-hole config settings"
+APP = "The current app session is not allowed to … (webserver.api.app_sudo is false)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "meaning"),
+    [
+        (error(401, "unauthorized", "Unauthorized"), ("auth", None, WRONG_PASSWORD)),
+        (error(403, "forbidden", READ, APP), ("auth", None, APP_MAY_NOT)),
+        (error(403, "forbidden", READ, CLI), ("auth", None, CLI_MAY_NOT)),
+        (
+            error(403, "forbidden", "The config is currently in read-only mode"),
+            ("auth", None, READ_ONLY),
+        ),
+        (
+            error(403, "forbidden", "Something else"),
+            ("auth", None, "writing is forbidden: Pi-hole answered 403 (Something else)"),
+        ),
+        (
+            error(
+                400, "bad_request", "Config items set via environment variables cannot be changed"
+            ),
+            ("invalid", None, ENVIRONMENT),
+        ),
+        (
+            Answer(400, text="Malformed message"),
+            ("invalid", None, "writing failed: Pi-hole answered 400 (Malformed message)"),
+        ),
+        (Answer(404, {"took": 0.1}), ("temporary", None, "writing failed: Pi-hole answered 404")),
+        (
+            error(500, "internal_error", "Cannot write", "disk full"),
+            ("temporary", None, "writing failed: Pi-hole answered 500 (Cannot write) (disk full)"),
+        ),
+        (error(429, "rate_limiting", "Rate-limiting login attempts"), ("rateLimited", 60, RATE)),
+        (error(429, "api_seats_exceeded", "API seats exceeded"), ("rateLimited", 60, SEATS)),
+        (Answer(429, {"error": "odd"}), ("rateLimited", 60, RATE)),
+    ],
+)
+def test_an_answer_that_is_no_success_has_a_meaning(
+    answer: Answer, meaning: tuple[str, int | None, str]
+) -> None:
+    assert told(refusal(answer, "writing")) == meaning
+
+
+@pytest.mark.parametrize(
+    ("hint", "at", "said"),
+    [
+        ('dns.hosts[6]: invalid hostname ("a..b")', 6, 'invalid hostname ("a..b")'),
+        (
+            'dns.hosts[0]: invalid hostname ("#")',
+            0,
+            'invalid hostname ("#"); Pi-hole before v6.0.3 takes no comments: update it',
+        ),
+        ("dns.hosts", None, "dns.hosts"),
+        (None, None, ""),
+    ],
+)
+def test_a_hint_may_say_which_line_is_wrong(hint: str | None, at: int | None, said: str) -> None:
+    answer = error(400, "bad_request", "Invalid value", hint)
+
+    assert (position(answer), complaint(answer)) == (at, said)

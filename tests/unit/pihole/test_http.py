@@ -1,0 +1,304 @@
+import contextlib
+import socket
+import ssl
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dev.pihole import PiHole, tls
+from pic.core.errors import PiholeError
+from pic.pihole.http import LARGEST, Answer, Client, Patience, Trust, normalised, remedy
+from tests.support.pihole_fakes import answer, scripted, told
+
+BRIEF = Patience(connect=5.0, read=0.05)
+
+
+def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+    with pytest.raises(PiholeError) as caught:
+        action()
+    return told(caught.value)
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[PiHole]:
+    with PiHole(tls=True) as server:
+        yield server
+
+
+def client(server: PiHole, trust: Trust | None = None) -> Client:
+    return Client(server.url, trust)
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("http://pi.hole", "http://pi.hole"),
+        ("HTTP://PI.Hole:80/", "http://pi.hole"),
+        ("https://pi.hole:443/admin", "https://pi.hole"),
+        ("https://pi.hole:80/admin/", "https://pi.hole:80"),
+        ("http://pi.hole/api", "http://pi.hole"),
+        ("http://pi.hole:8080/admin/api/", "http://pi.hole:8080"),
+        ("http://lan/pihole/api", "http://lan/pihole"),
+        ("http://lan/rapid", "http://lan/rapid"),
+        ("http://[FE80::1]:81/admin", "http://[fe80::1]:81"),
+    ],
+)
+def test_a_url_from_a_browser_is_cut_back_to_where_the_interfaces_are(url: str, base: str) -> None:
+    assert normalised(url) == base
+
+
+def test_a_request_goes_below_the_url_on_a_connection_of_its_own() -> None:
+    with scripted(answer(200, {"a": 1}), answer(204)) as server:
+        client = Client(f"{server.url}/pihole/admin")
+        answers = [client.send("PUT", "/api/x", {"b": "ü"}, {"X-It": "y"}), client.send("GET", "/")]
+
+    host = server.url.removeprefix("http://")
+    same = ["Accept: application/json", "Connection: close", "Content-Type: application/json"]
+    assert answers == [Answer(200, {"a": 1}), Answer(204)]
+    assert server.heads == [
+        [
+            "PUT /pihole/api/x HTTP/1.1",
+            f"Host: {host}",
+            "Accept-Encoding: identity",
+            "Content-Length: 14",
+            *same,
+            "User-Agent: pic",
+            "X-It: y",
+        ],
+        [
+            "GET /pihole/ HTTP/1.1",
+            f"Host: {host}",
+            "Accept-Encoding: identity",
+            *same,
+            "User-Agent: pic",
+        ],
+    ]
+    assert server.bodies == [b'{"b":"\\u00fc"}', b""]
+
+
+def test_what_is_no_json_object_is_shown_as_text() -> None:
+    bodies = [b"<html>\xff", b"[1]", b"[" * 100_000, b" " + b"x" * 300]
+    with scripted(*(answer(400, body) for body in bodies)) as server:
+        answers = [Client(server.url).send("GET", "/") for _ in bodies]
+
+    assert answers == [
+        Answer(400, text="<html>\ufffd"),
+        Answer(400, text="[1]"),
+        Answer(400, text="[" * 200),
+        Answer(400, text="x" * 199),
+    ]
+
+
+def test_of_many_threads_one_request_is_sent_at_a_time() -> None:
+    with PiHole() as server:
+        work = [
+            threading.Thread(target=Client(server.url).send, args=("GET", "/x")) for _ in "12345"
+        ]
+        for thread in work:
+            thread.start()
+        for thread in work:
+            thread.join()
+
+        assert (len(server.log), server.most_at_once) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (
+            b"",
+            "Remote end closed connection without response; check that Pi-hole runs, and"
+            " pic:piholeUrl",
+        ),
+        (
+            b"SSH-2.0\r\n",
+            "the answer is broken (BadStatusLine); check that pic:piholeUrl is that of a Pi-hole",
+        ),
+        (
+            b"HTTP/1.1 200 X\r\nContent-Length: 99\r\n\r\n{}",
+            "the answer is broken (IncompleteRead); check that pic:piholeUrl is that of a Pi-hole",
+        ),
+        (
+            b"HTTP/1.1 200 X\r\nContent-Length: %d\r\n\r\n" % (LARGEST + 1) + b" " * LARGEST,
+            "the answer is broken (IncompleteRead); check that pic:piholeUrl is that of a Pi-hole",
+        ),
+    ],
+)
+def test_no_whole_answer_is_worth_another_attempt(raw: bytes, problem: str) -> None:
+    with scripted(raw) as server:
+        found = refused(lambda: Client(server.url).send("GET", "/"))
+
+    assert found == ("temporary", None, f"no answer from {server.url}: {problem}")
+
+
+def test_who_does_not_answer_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        late = refused(lambda: Client(url, patience=BRIEF).send("GET", "/"))
+    gone = refused(lambda: Client(url).send("GET", "/"))
+    nowhere = refused(lambda: Client("http://pi.hole.invalid").send("GET", "/"))
+
+    assert late == (
+        "temporary",
+        None,
+        f"no answer from {url}: nothing within 0.05 s; Pi-hole may be busy or stuck: look at its"
+        " web interface",
+    )
+    assert gone == (
+        "temporary",
+        None,
+        f"no answer from {url}: Connection refused; check that Pi-hole runs, and pic:piholeUrl",
+    )
+    assert (nowhere[0], nowhere[2].partition(": ")[0]) == (
+        "temporary",
+        "no answer from http://pi.hole.invalid",
+    )
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 1000\r\n", b""], ids=["length", "to the end"])
+def test_an_answer_that_drips_is_cut_off(length: bytes) -> None:
+    with dripping(b"HTTP/1.1 200 X\r\n" + length + b"\r\n") as url:
+        found = refused(lambda: Client(url, patience=Patience(whole=0.2)).send("GET", "/"))
+
+    assert found == (
+        "temporary",
+        None,
+        f"no answer from {url}: no whole answer within 0.2 s; Pi-hole may be busy or stuck: look at"
+        " its web interface",
+    )
+
+
+def test_an_answer_that_drips_through_tls_is_cut_off(secured: PiHole) -> None:
+    assert secured.ca is not None
+    with dripping(b"HTTP/1.1 200 X\r\n\r\n", tls.context(secured.ca.parent)) as url:
+        address = url.replace("http", "https")
+        dripped = Client(address, Trust(insecure=True), Patience(whole=0.2))
+        found = refused(lambda: dripped.send("GET", "/"))
+
+    assert "no whole answer within 0.2 s" in found[2]
+
+
+@contextlib.contextmanager
+def dripping(head: bytes, secured: ssl.SSLContext | None = None) -> Iterator[str]:
+    """Serve one client: a head, and then a byte now and then until it has enough."""
+    enough = threading.Event()
+
+    def drip(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        if secured:
+            connection = secured.wrap_socket(connection, server_side=True)
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(head)
+            while not enough.wait(0.01):
+                connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip, args=[server])
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            enough.set()
+            thread.join()
+
+
+def test_a_redirect_is_told_and_not_followed() -> None:
+    with scripted(answer(308, None, "Location: https://pi.hole/api"), answer(302)) as server:
+        found = [refused(lambda: Client(server.url).send("GET", "/api")) for _ in "12"]
+
+    where = "set pic:piholeUrl to where Pi-hole itself answers"
+    assert found == [
+        ("invalid", None, f"{server.url} leads to https://pi.hole/api: {where}"),
+        ("invalid", None, f"{server.url} leads to nowhere: {where}"),
+    ]
+
+
+def test_tls_is_checked_with_the_name_and_the_authority_that_are_set(secured: PiHole) -> None:
+    trust = Trust(ca=str(secured.ca), server_name="pi.hole")
+
+    for each in (trust, Trust(insecure=True)):
+        assert Client(secured.url, each).send("GET", "/api/auth").status == 401
+
+
+def test_a_certificate_for_another_name_is_refused_with_the_remedy(secured: PiHole) -> None:
+    for name, said in (
+        ("", "IP address mismatch, certificate is not valid for '127.0.0.1'"),
+        ("nas.lan", "Hostname mismatch, certificate is not valid for 'nas.lan'"),
+    ):
+        trust = Trust(ca=str(secured.ca), server_name=name)
+
+        assert refused(lambda: Client(secured.url, trust).send("GET", "/")) == (  # noqa: B023
+            "auth",
+            None,
+            f"the certificate of {secured.url} is not accepted: {said}. It is not for"
+            f" {name or '127.0.0.1'}. The one that Pi-hole makes for itself is for the name pi.hole"
+            " alone, and for no address: set pic:piholeServerName to the name it has",
+        )
+
+
+def test_a_certificate_of_an_unknown_authority_is_refused_with_the_remedy(secured: PiHole) -> None:
+    kind, _, message = refused(
+        lambda: Client(secured.url, Trust(server_name="pi.hole")).send("GET", "/")
+    )
+
+    assert (kind, message.partition(". ")[2]) == (
+        "auth",
+        "Set pic:piholeCa to a file with the certificate of who signed it. For the one that Pi-hole"
+        " makes for itself that is its /etc/pihole/tls_ca.crt, which is another one after each"
+        " renewal, every 45 days; a certificate of your own lasts. pic:piholeInsecure accepts any",
+    )
+
+
+def test_a_file_of_authorities_that_is_none_is_told_at_once(tmp_path: Path) -> None:
+    missing, wrong = tmp_path / "missing.crt", tmp_path / "wrong.crt"
+    wrong.write_text("no certificate")
+    needed = "needed is a file of certificates in PEM"
+
+    found = [
+        refused(lambda: Client("https://pi.hole", Trust(ca=str(path))))  # noqa: B023
+        for path in (missing, wrong)
+    ]
+
+    assert found[0] == (
+        "invalid",
+        None,
+        f"pic:piholeCa is {str(missing)!r}: No such file or directory; {needed}",
+    )
+    assert found[1][2].startswith(f"pic:piholeCa is {str(wrong)!r}: ")
+    assert found[1][2].endswith(needed)
+
+
+def test_an_expired_certificate_has_a_remedy_of_its_own() -> None:
+    assert remedy(10, "pi.hole") == "Renew it; Pi-hole makes its own anew at a restart"
+
+
+def test_tls_with_who_does_not_speak_it_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_answer_in_clear, args=[server])
+        thread.start()
+        url = f"https://127.0.0.1:{server.getsockname()[1]}"
+        _, _, message = refused(lambda: Client(url).send("GET", "/"))
+        thread.join()
+
+    assert message.startswith(f"no answer from {url}: it does not speak TLS as expected (")
+    assert message.endswith("); check whether pic:piholeUrl has to begin with http:// instead")
+
+
+def _answer_in_clear(server: socket.socket) -> None:
+    connection, _ = server.accept()
+    with connection, contextlib.suppress(ConnectionError):  # the client is gone first
+        connection.sendall(answer(400))
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(4096):
+            pass
+
+
+def test_no_error_shows_a_header_or_a_body() -> None:
+    secret = "hunter2"  # noqa: S105 - it is looked for
+    with scripted(b"") as server, pytest.raises(PiholeError) as caught:
+        Client(server.url).send("POST", "/", {"password": secret}, {"X-It": secret})
+
+    assert secret not in "".join(traceback.format_exception(caught.value))

@@ -1,0 +1,250 @@
+"""What is written to a Pi-hole v6, and how: against one that dies of two requests at once."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from dev.pihole import Fault, PiHole
+from pic.core.errors import PiholeError
+from pic.core.model import Family, LiveRecord
+from pic.pihole import hosts_lines
+from pic.pihole.hosts_lines import Rules
+from pic.pihole.http import Client
+from pic.pihole.protocol import Edit
+from pic.pihole.v6 import HOSTS, V6
+from pic.pihole.v6_session import Session
+from tests.support.pihole_fakes import (
+    CLUSTER,
+    a,
+    ours,
+    told,
+    unslept,
+)
+
+FOREIGN = ["192.0.2.1 nas www # mine", "2001:db8::1 nas", "10.0.0.1 printer.lan"]
+APP = "of an app"
+LONG = [f"10.1.{at // 250}.{at % 250} host-{at}.example.com # {'x' * 60}" for at in range(700)]
+
+
+@contextlib.contextmanager
+def pihole(records: list[str], *, take_over: bool = False) -> Iterator[tuple[PiHole, V6]]:
+    with PiHole(records=records) as server, entered(server, take_over=take_over) as hosts:
+        yield server, hosts
+        assert (server.most_at_once, server.deaths) == (1, [])
+
+
+@contextlib.contextmanager
+def entered(server: PiHole, password: str = "", *, take_over: bool = False) -> Iterator[V6]:
+    with Session(Client(server.url), password or server.password, unslept) as session:
+        yield V6(session, Rules(hosts_lines.marker(CLUSTER), take_over))
+
+
+def requests(server: PiHole) -> list[str]:
+    """What was asked after the login: reads, writes and nothing else."""
+    return [f"{each.method} {each.path.removeprefix(HOSTS)}" for each in server.log[1:]]
+
+
+def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+    with pytest.raises(PiholeError) as caught:
+        action()
+    return told(caught.value)
+
+
+READ = "GET "
+READY = ["GET ", "GET /api/config/misc/readOnly"]
+
+
+def test_every_record_is_read_with_whose_it_is() -> None:
+    with pihole([*FOREIGN, ours("192.0.2.9", "web")]) as (server, hosts):
+        assert hosts.read() == (
+            LiveRecord("nas", "192.0.2.1", alone=False),
+            LiveRecord("nas", "2001:db8::1"),
+            LiveRecord("printer.lan", "10.0.0.1"),
+            LiveRecord("web", "192.0.2.9", ours=True),
+            LiveRecord("www", "192.0.2.1", alone=False),
+        )
+        assert requests(server) == [READ]
+
+
+def test_what_needs_no_change_is_not_written() -> None:
+    with pihole([*FOREIGN, ours("192.0.2.9", "web")]) as (server, hosts):
+        assert hosts.apply([a("web"), a("gone", None), a("nas", "192.0.2.1")]) == {}
+        assert (requests(server), server.writes) == ([READ], 0)
+
+
+def test_one_record_is_added_without_sending_the_list() -> None:
+    with pihole(FOREIGN) as (server, hosts):
+        assert hosts.apply([a("web")]) == {}
+        assert server.lines == [*FOREIGN, ours("192.0.2.9", "web")]
+        assert requests(server) == [
+            READ,
+            *READY,
+            f"PUT /192.0.2.9%20web%20%23%20k8s%3A{CLUSTER}",
+            READ,
+        ]
+
+
+def test_another_address_is_added_before_the_old_one_goes() -> None:
+    with pihole([ours("192.0.2.1", "web"), *FOREIGN]) as (server, hosts):
+        assert hosts.apply([a("web")]) == {}
+        assert server.lines == [*FOREIGN, ours("192.0.2.9", "web")]
+        assert [each.split("%")[0] for each in requests(server)[3:]] == [
+            "PUT /192.0.2.9",
+            "DELETE /192.0.2.1",
+            READ,
+        ]
+
+
+def test_several_changes_are_one_request_that_leaves_all_others_in_place() -> None:
+    with pihole([ours("192.0.2.1", "web"), *FOREIGN, ours("192.0.2.9", "old")]) as (server, hosts):
+        edits = [a("web"), a("old", None), a("b"), Edit("b", Family.AAAA, "2001:db8::9"), a("a")]
+
+        assert hosts.apply(edits) == {}
+        assert server.lines == [
+            ours("192.0.2.9", "web"),
+            *FOREIGN,
+            ours("192.0.2.9", "a"),
+            ours("192.0.2.9", "b"),
+            ours("2001:db8::9", "b"),
+        ]
+        assert requests(server) == [READ, *READY, "PATCH ", READ]
+
+
+def test_whether_it_may_write_is_looked_at_once_a_session() -> None:
+    with pihole(FOREIGN) as (server, hosts):
+        assert [hosts.apply([a("web")]), hosts.apply([a("web", None)])] == [{}, {}]
+        assert server.lines == FOREIGN
+        assert requests(server).count(READY[1]) == 1
+
+
+def test_what_has_no_room_in_one_request_follows_line_by_line() -> None:
+    with pihole([*FOREIGN, *LONG[:620]]) as (server, hosts):
+        edits = [a(f"app-{at:02}.example.com") for at in range(40)]
+
+        assert hosts.apply(edits) == {}
+        new = [ours("192.0.2.9", edit.host) for edit in edits]
+        kinds = [each.split(" ")[0] for each in requests(server)[3:]]
+        assert server.lines == [*FOREIGN, *LONG[:620], *new]
+        assert kinds == ["PATCH", "GET", *["PUT"] * kinds.count("PUT"), "GET"]
+        assert 0 < kinds.count("PUT") < len(edits)
+
+
+def test_a_list_that_is_too_long_is_changed_line_by_line() -> None:
+    old = [ours("192.0.2.1", "web"), ours("192.0.2.9", "old")]
+    with pihole([*LONG, *old]) as (server, hosts):
+        assert hosts.apply([a("web"), a("old", None), a("new")]) == {}
+        assert server.lines == [*LONG, ours("192.0.2.9", "new"), ours("192.0.2.9", "web")]
+        assert [each.split(" ")[0] for each in requests(server)[3:]] == [
+            "PUT",
+            "DELETE",
+            "PUT",
+            "DELETE",
+            "GET",
+        ]
+
+
+def test_a_conflict_stops_no_other_edit() -> None:
+    with pihole(FOREIGN) as (server, hosts):
+        failed = hosts.apply([a("printer.lan"), a("web")])
+
+        assert {edit: told(error)[0] for edit, error in failed.items()} == {
+            a("printer.lan"): "invalid"
+        }
+        assert str(failed[a("printer.lan")]).startswith(
+            "RecordConflict: printer.lan is wanted with"
+        )
+        assert server.lines == [*FOREIGN, ours("192.0.2.9", "web")]
+
+
+def test_a_line_that_no_url_can_name_is_taken_over_with_the_whole_list() -> None:
+    with pihole(["10.0.0.1 web # http://wiki"], take_over=True) as (server, hosts):
+        assert hosts.apply([a("web")]) == {}
+        assert server.lines == [ours("192.0.2.9", "web")]
+
+
+def test_a_line_that_neither_a_url_nor_the_list_can_hold_stays() -> None:
+    slashed = "10.0.0.1 web # http://wiki"
+    with pihole([slashed, *LONG], take_over=True) as (server, hosts):
+        assert [told(each)[0] for each in hosts.apply([a("web")]).values()] == ["invalid"]
+        assert server.lines == [slashed, *LONG]
+
+
+def bad(at: int, why: str = "invalid hostname") -> dict[str, object]:
+    error = {"key": "bad_request", "message": "Invalid value", "hint": f"dns.hosts[{at}]: {why}"}
+    return {"error": error}
+
+
+@pytest.mark.parametrize("records", [FOREIGN, [*FOREIGN, *LONG]])
+def test_a_record_that_is_refused_stops_no_other_one(records: list[str]) -> None:
+    with pihole(records) as (server, hosts):
+        method = "PATCH" if records == FOREIGN else "PUT"
+        refusal = bad(len(records))
+        server.inject(Fault("answer", method=method, path=HOSTS, status=400, body=refusal))
+
+        failed = hosts.apply([a("a"), a("b"), a("c")])
+
+        assert {edit: told(error) for edit, error in failed.items()} == {
+            a("a"): (
+                "invalid",
+                None,
+                f"Pi-hole refuses '192.0.2.9 a # k8s:{CLUSTER}': invalid hostname",
+            )
+        }
+        assert server.lines == [*records, ours("192.0.2.9", "b"), ours("192.0.2.9", "c")]
+
+
+@pytest.mark.parametrize("edits", [[a("a")], [a("a"), a("b")], [a("web", None)]])
+def test_a_bad_line_of_somebody_else_is_named_as_what_stops_everything(edits: list[Edit]) -> None:
+    junk = "10.0.0.2 nas ."
+    with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
+        server.lines = [ours("192.0.2.9", "web"), junk]
+        fault = Fault(
+            "answer", method="DELETE", path=HOSTS, status=400, body=bad(1, 'invalid ("")')
+        )
+        server.inject(fault)
+
+        kind, _, message = refused(lambda: hosts.apply(edits))
+
+        assert (kind, message.startswith("Pi-hole refuses every change")) == ("invalid", True)
+        assert f"a line of them that is somebody else's: {junk!r}: invalid" in message
+        assert server.lines == [ours("192.0.2.9", "web"), junk]
+
+
+def test_a_bad_line_of_ours_is_named_as_such() -> None:
+    with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
+        server.inject(Fault("answer", method="PUT", status=400, body=bad(0)))
+
+        assert "that is pic's: " in refused(lambda: hosts.apply([a("new")]))[2]
+
+
+@pytest.mark.parametrize(
+    ("method", "edits", "doing"),
+    [
+        ("PATCH", [a("a"), a("b")], "writing its records"),
+        ("PUT", [a("a")], f"writing '192.0.2.9 a # k8s:{CLUSTER}'"),
+        ("DELETE", [a("web", None)], f"deleting '192.0.2.9 web # k8s:{CLUSTER}'"),
+    ],
+)
+@pytest.mark.parametrize(("status", "kind"), [(500, "temporary"), (400, "invalid")])
+def test_what_is_about_no_line_fails_all_edits(
+    method: str, edits: list[Edit], doing: str, status: int, kind: str
+) -> None:
+    with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
+        server.inject(Fault("answer", method=method, path=HOSTS, status=status, body="Oh"))
+
+        assert refused(lambda: hosts.apply(edits)) == (
+            kind,
+            None,
+            f"{doing} failed: Pi-hole answered {status} (Oh)",
+        )
+
+
+def test_a_hint_beyond_the_list_is_about_no_line() -> None:
+    with pihole([]) as (server, hosts):
+        server.inject(Fault("answer", method="PATCH", status=400, body=bad(7)))
+
+        assert refused(lambda: hosts.apply([a("a"), a("b")]))[2] == (
+            "writing its records failed: Pi-hole answered 400 (Invalid value) (dns.hosts[7]:"
+            " invalid hostname)"
+        )

@@ -1,0 +1,344 @@
+"""Of several watchers one acts, whatever clocks and networks do."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pic.cluster.listing import StatusError
+from pic.core.errors import ClusterError
+from pic.watch.leader import Leader, Times, boot_clock
+from tests.support.leases import (
+    NO_ANSWER,
+    PATH,
+    Leases,
+    Time,
+    contender,
+    failing,
+    nothing,
+    two,
+)
+
+
+def test_the_first_to_come_makes_the_lease_and_holds_it() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+
+    assert (first.hold(), second.hold()) == (True, False)
+    assert leases.objects[PATH] == {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"namespace": "pic", "name": "prod", "uid": "u-1", "resourceVersion": "1"},
+        "spec": {
+            "holderIdentity": "a",
+            "leaseDurationSeconds": 15,
+            "acquireTime": "2026-01-02T03:04:05.000000Z",
+            "renewTime": "2026-01-02T03:04:05.000000Z",
+            "leaseTransitions": 0,
+        },
+    }
+
+
+def test_who_renews_keeps_it() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+
+    for _ in range(20):
+        assert (first.hold(), second.hold()) == (True, False)
+        time.seconds += 9
+    assert leases.spec == {
+        "holderIdentity": "a",
+        "leaseDurationSeconds": 15,
+        "acquireTime": "2026-01-02T03:04:05.000000Z",
+        "renewTime": "2026-01-02T03:06:56.000000Z",
+        "leaseTransitions": 0,
+    }
+
+
+def test_a_lease_that_nobody_renews_goes_to_another() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    assert (first.hold(), second.hold()) == (True, False)
+
+    time.seconds = 15
+    assert second.hold() is False
+    time.seconds = 15.1
+    assert second.hold() is True
+    assert (first.held, first.hold()) == (False, False)
+    assert leases.spec == {
+        "holderIdentity": "b",
+        "leaseDurationSeconds": 15,
+        "acquireTime": "2026-01-02T03:04:20.100000Z",
+        "renewTime": "2026-01-02T03:04:20.100000Z",
+        "leaseTransitions": 1,
+    }
+
+
+def test_what_a_contender_sees_first_it_takes_for_fresh() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    first.hold()
+
+    time.seconds = 3600
+    assert second.hold() is False
+    time.seconds += 15.1
+    assert second.hold() is True
+
+
+def test_the_holders_own_duration_counts() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    first.times = Times(lease=60, renew=40)
+    assert (first.hold(), second.hold()) == (True, False)
+
+    time.seconds = 59
+    assert second.hold() is False
+    time.seconds = 61
+    assert second.hold() is True
+
+
+def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
+    leases, time = Leases(), Time()
+    second = contender("b", leases, time)
+    spec = {"holderIdentity": "a"}
+    leases.objects[PATH] = {"kind": "Lease", "metadata": {"resourceVersion": "7"}, "spec": spec}
+
+    assert second.hold() is False
+    time.seconds = 15.1
+    assert second.hold() is True
+
+
+def test_a_lease_that_is_let_go_is_free_at_once() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    assert (first.hold(), second.hold()) == (True, False)
+
+    first.release()
+
+    assert leases.spec == {
+        "holderIdentity": "",
+        "leaseDurationSeconds": 1,
+        "acquireTime": "2026-01-02T03:04:05.000000Z",
+        "renewTime": "2026-01-02T03:04:05.000001Z",
+        "leaseTransitions": 0,
+    }
+    assert (first.held, second.hold()) == (False, True)
+
+
+def test_what_is_not_held_is_not_let_go() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    first.hold()
+    before = dict(leases.objects)
+
+    second.release()
+
+    assert leases.objects == before
+
+
+def test_what_another_has_been_given_is_not_let_go() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    spec = {**leases.spec, "holderIdentity": "b"}
+    leases.objects[PATH] = {**leases.objects[PATH], "spec": spec}
+
+    first.release()
+
+    assert (first.held, leases.spec) == (False, spec)
+
+
+def test_letting_go_of_a_deleted_lease_is_done() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    leases.objects.clear()
+
+    first.release()
+
+    assert (first.held, first.problem, leases.objects) == (False, "", {})
+
+
+def test_letting_go_never_fails() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    leases.before = failing(NO_ANSWER, "GET")
+
+    first.release()
+
+    assert (first.held, first.problem) == (False, "no answer")
+
+
+def test_of_two_that_create_at_once_one_holds() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    leases.before = once("POST", first.hold)
+
+    assert (second.hold(), first.held) == (False, True)
+    assert leases.spec["holderIdentity"] == "a"
+
+
+def test_of_two_that_replace_at_once_one_holds() -> None:
+    leases, time = Leases(), Time()
+    first, second = two(leases, time)
+    contender("gone", leases, time).hold()
+    assert (first.hold(), second.hold()) == (False, False)
+    time.seconds = 16
+    leases.before = once("PUT", first.hold)
+
+    assert (second.hold(), first.held) == (False, True)
+    assert leases.spec["holderIdentity"] == "a"
+
+
+def once(method: str, act: Callable[[], object]) -> Callable[[str], None]:
+    """Act before the first request of a method."""
+    acted: list[str] = []
+
+    def before(asked: str) -> None:
+        if asked == method and not acted:
+            acted.append(asked)
+            act()
+
+    return before
+
+
+def test_a_write_whose_answer_was_lost_is_known_again() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    assert first.hold()
+    leases.after = failing(NO_ANSWER, "PUT")
+    time.seconds = 2
+    assert (first.hold(), first.problem) == (True, "no answer")
+
+    leases.after = nothing
+    time.seconds = 4
+    assert (first.hold(), first.problem) == (True, "")
+
+
+def test_a_change_by_somebody_between_read_and_write_is_read_again() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    leases.before = once("PUT", lambda: relabel(leases))
+
+    time.seconds = 2
+    assert (first.hold(), first.held) == (True, True)
+    assert leases.asked == ["GET", "POST", "GET", "PUT", "GET", "PUT"]
+
+
+def test_a_lease_that_changes_all_the_time_is_not_held() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    leases.before = lambda method: relabel(leases) if method == "PUT" else None
+
+    assert (first.hold(), first.held) == (False, False)
+
+
+def relabel(leases: Leases) -> None:
+    leases.version += 1
+    found = leases.objects[PATH]
+    metadata = {"uid": "u-1", "resourceVersion": str(leases.version)}
+    leases.objects[PATH] = {**found, "metadata": metadata}
+
+
+def test_a_holder_without_an_answer_gives_up_before_the_lease_expires() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    leases.before = failing(NO_ANSWER, "GET")
+
+    time.seconds = 9.9
+    assert (first.hold(), first.held) == (True, True)
+    time.seconds = 10
+    assert (first.held, first.hold()) == (False, False)
+
+
+def test_an_answer_that_comes_too_late_is_worth_nothing() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+
+    def slow(method: str) -> None:
+        time.seconds += 11 if method == "PUT" else 0
+
+    assert first.hold() is True
+    leases.after = slow
+    assert first.hold() is False
+    leases.after = nothing
+    assert first.hold() is True
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "remedy"),
+    [
+        (401, "Unauthorized", "the credentials are not accepted: renew them"),
+        (
+            403,
+            'leases "prod" is forbidden',
+            "grant get, create and update on leases of coordination.k8s.io in namespace pic to"
+            " who runs pic",
+        ),
+        (404, 'namespaces "pic" not found', "create namespace pic, or name another"),
+    ],
+)
+def test_what_cannot_be_held_without_help_says_what_to_do(
+    status: int, reason: str, remedy: str
+) -> None:
+    leases, time = Leases(), Time()
+    leases.before = failing(StatusError(status, reason), "POST")
+
+    with pytest.raises(ClusterError) as caught:
+        contender("a", leases, time).hold()
+
+    assert str(caught.value) == f"cannot hold Lease pic/prod: {reason} (HTTP {status}); {remedy}"
+
+
+def test_a_holder_outlives_a_short_refusal() -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    first.hold()
+    leases.before = failing(StatusError(403, "the rules are not loaded yet"), "GET")
+
+    assert (first.hold(), first.problem) == (True, "the rules are not loaded yet")
+    time.seconds = 10
+    with pytest.raises(ClusterError):
+        first.hold()
+
+
+@pytest.mark.parametrize("error", [NO_ANSWER, StatusError(500, "etcd is away")])
+def test_a_contender_without_an_answer_holds_nothing_and_can_say_why(error: Exception) -> None:
+    leases, time = Leases(), Time()
+    first = contender("a", leases, time)
+    leases.before = failing(error, "GET")
+
+    assert (first.hold(), first.problem) == (False, str(error))
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ([], "it is a list, not a map"),
+        ({}, "it is of no kind"),
+        ({"kind": "Status"}, "it is Status"),
+        ({"kind": "Lease", "spec": 3}, "spec is a number, not a map"),
+    ],
+)
+def test_an_answer_that_is_no_lease_is_none(answer: object, problem: str) -> None:
+    leases, time = Leases(), Time()
+    leases.objects[PATH] = answer  # type: ignore[assignment]
+    first = contender("a", leases, time)
+
+    assert (first.hold(), first.problem) == (
+        False,
+        f"Lease pic/prod cannot be understood: {problem}",
+    )
+
+
+def test_left_to_itself_it_counts_the_time_of_a_suspended_machine() -> None:
+    first = Leader(Leases(), "pic", "prod", "a")
+
+    assert first.hold() is True
+    assert first.clock is boot_clock
+    assert first.wall().tzinfo is UTC
+    assert datetime.now(UTC) - first.wall() < timedelta(hours=1)
