@@ -21,7 +21,7 @@ from dev import standalone, toolchain
 from dev.controlplane import ControlPlaneError
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT
-from pic.snapshot.parse import mapping
+from pic.core.json_values import mapping
 
 OUT = ROOT / "bench" / "out"
 TROUBLE = (AssertionError, BenchError, ControlPlaneError, toolchain.ToolchainError)

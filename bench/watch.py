@@ -34,8 +34,8 @@ from dev.controlplane.processes import Deadline
 from pic.cluster import listing
 from pic.cluster.listing import NETWORKING, ApiTransport
 from pic.core.errors import ClusterError
+from pic.core.json_values import mapping
 from pic.settings.parse import Settings
-from pic.snapshot.parse import mapping
 
 QUIET, FACTOR = 2.0, 1.2
 PASSES, IDLE_SECONDS, RESYNC_SECONDS = 3, 60, 5

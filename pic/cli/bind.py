@@ -6,15 +6,13 @@ from pathlib import Path
 
 from pic.cluster import listing
 from pic.cluster.listing import Transport
+from pic.cluster.review_access import CRDS, allowed, served
 from pic.core.errors import ClusterError, SettingsError
 from pic.settings.parse import Settings, parse
-from pic.settings.permissions import PANGOLIN, Permission, needed
+from pic.settings.permissions import PANGOLIN, needed
 from pic.settings.stack_file import StackFile
 from pic.snapshot.assemble import TUNNEL
-from pic.snapshot.parse import identity, mapping, sequence
-
-CRDS = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
-REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+from pic.snapshot.parse import identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,53 +68,10 @@ def _missing_kinds(transport: Transport) -> Iterator[str]:
             yield f"CRD {plural}.{PANGOLIN} is missing: {listing.INSTALL_HINT}"
 
 
-def served(transport: Transport) -> set[object]:
-    """Return the kinds that the API server has, which everybody may ask.
-
-    Raises:
-        ClusterError: It does not say.
-    """
-    try:
-        found = mapping(transport.get(listing.PANGOLIN), "kinds")
-    except listing.StatusError as error:
-        if error.status == 404:
-            return set()
-        raise ClusterError(f"kinds cannot be asked for: {error} (HTTP {error.status})") from error
-    listed = sequence(found.get("resources"), "kinds.resources")
-    return {mapping(each, "kinds.resources[]").get("name") for each in listed}
-
-
 def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
     for permission in needed(settings):
         if not allowed(transport, permission):
             yield f"not allowed: {permission} ({permission.why})"
-
-
-def allowed(transport: Transport, permission: Permission) -> bool:
-    """Ask the API server whether who runs pic has a permission.
-
-    Raises:
-        ClusterError: It does not say.
-    """
-    attributes = {
-        "group": permission.group,
-        "resource": permission.resource,
-        "verb": permission.verb,
-        "namespace": permission.namespace,
-        "name": permission.name,
-    }
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes},
-    }
-    try:
-        answer = mapping(transport.request("POST", REVIEW, review), "review")
-    except listing.StatusError as error:
-        raise ClusterError(
-            f"permissions cannot be asked for: {error} (HTTP {error.status})"
-        ) from error
-    return mapping(answer.get("status"), "status").get("allowed") is True
 
 
 def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:

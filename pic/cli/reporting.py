@@ -12,6 +12,7 @@ from pic.cli import common
 from pic.core.errors import RefusedError, SettingsError
 from pic.core.model import Plan, Snapshot
 from pic.core.notices import Notice
+from pic.core.visible import visible
 from pic.planning import guard, plan
 from pic.planning.changes import Changes
 from pic.report import (
@@ -24,10 +25,11 @@ from pic.report import (
     text as text_report,
 )
 from pic.report.review import Review, Subject
-from pic.run import stack_config
+from pic.run import reading, stack_config
 from pic.settings.stack_file import PROJECT
 from pic.snapshot import assemble
 from pic.snapshot.assemble import Seen
+from pic.snapshot.branch import Branch, check_stdin, proposal
 
 if TYPE_CHECKING:
     from pic.run.stack_config import Run
@@ -120,19 +122,19 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
         SettingsError: Settings, flags or files cannot be right.
         ClusterError: The cluster could not be read whole.
     """
-    stack_config.check_stdin(options.manifests, options.base, options.removed, [options.snapshot])
+    check_stdin(options.manifests, options.base, options.removed, [options.snapshot])
     stack = options.stack or stack_config.only_stack(Path.cwd())
     asked = common.heeding(stack_config.online(stack, options.config, environment))
     if not options.snapshot:
         common.progress(options, "reading the cluster")
-    seen = stack_config.look(asked.settings, environment, options.snapshot)
-    branch = stack_config.Branch(options.manifests, options.base, options.removed)
-    proposal = stack_config.proposal(seen, branch, asked.settings)
-    snapshot, planned = _planned(asked, proposal.after)
+    seen = reading.look(asked.settings, environment, options.snapshot)
+    branch = Branch(options.manifests, options.base, options.removed)
+    proposed = proposal(seen, branch, asked.settings)
+    snapshot, planned = _planned(asked, proposed.after)
     found = asked.changes(snapshot, planned)
-    known = [notice for each in proposal.before for notice in _planned(asked, each)[1].notices]
+    known = [notice for each in proposed.before for notice in _planned(asked, each)[1].notices]
     return Comparison(
-        stack, asked, snapshot, planned, found, frozenset(known) if proposal.before else None
+        stack, asked, snapshot, planned, found, frozenset(known) if proposed.before else None
     )
 
 
@@ -169,7 +171,7 @@ def _write(text: str, path: str, mode: str) -> None:
 def _conclude(value: Review, options: argparse.Namespace) -> int:
     if value.refusal:
         # A log shows why a job fails, wherever the report went.
-        reasons = tables.visible(" ".join(value.refusal.reasons))
+        reasons = visible(" ".join(value.refusal.reasons))
         digest = value.changes.digest if value.refusal.acknowledgeable else ""
         code = RefusedError.exit_code
         common.fail(options, f"the guard refuses this: {reasons}", code, digest)

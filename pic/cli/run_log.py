@@ -14,11 +14,11 @@ from pic.core.model import (
     Plan,
     Record,
     Resource,
+    record_id,
 )
 from pic.core.names import NAME_LABEL
 from pic.core.notices import Level, Notice, Reason
 from pic.engine.outcome import Failure, Outcome, host_of
-from pic.engine.repair import record_id
 from pic.planning import dns_records
 from pic.planning.changes import Changes
 from pic.settings.parse import TargetName

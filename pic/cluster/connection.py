@@ -13,8 +13,8 @@ from pic.cluster import endpoint, kubeconfig
 from pic.cluster.endpoint import Access
 from pic.cluster.kubeconfig import no_way
 from pic.core.errors import ClusterError
+from pic.core.json_values import text
 from pic.settings.parse import Settings
-from pic.snapshot.parse import text
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CHUNK = 64 * 1024

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pic.cluster.listing import CORE, StatusError, Transport
+from pic.core.json_values import Raw
 from pic.core.notices import Level
 from pic.report.event_texts import Warned
-from pic.snapshot.parse import Raw
 
 COMPONENT = "pic"
 CONFLICT = 409

@@ -14,18 +14,19 @@ from pic.cluster.connection import (
     Transport,
     connect,
 )
+from pic.core import model
 from pic.core.errors import ClusterError
-from pic.core.model import Schema
-from pic.settings.parse import ResourceSchema, Settings, TargetName
-from pic.settings.permissions import tunnel_places
-from pic.snapshot import assemble, pangolin
-from pic.snapshot.assemble import Seen
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     MalformedError,
     Raw,
     mapping,
     text,
 )
+from pic.core.model import Schema
+from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.settings.permissions import tunnel_places
+from pic.snapshot import assemble, pangolin
+from pic.snapshot.assemble import Seen
 
 # What a connection is belongs to this door.
 __all__ = ["PATIENCE", "ApiTransport", "Patience", "StatusError", "Transport", "connect"]
@@ -36,7 +37,7 @@ READERS = 4
 
 NETWORKING = "/apis/networking.k8s.io/v1"
 CORE = "/api/v1"
-PANGOLIN = f"/apis/tunnel.pangolin.io/{pangolin.VERSION}"
+PANGOLIN = f"/apis/tunnel.pangolin.io/{model.VERSION}"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD = f"{CRDS}/pangolinresources.tunnel.pangolin.io"
 IDENTITY = f"{CORE}/namespaces/kube-system"

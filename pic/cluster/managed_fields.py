@@ -8,10 +8,9 @@ entry with the controller: its parts are told by what they are.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pic.core.model import API_VERSION
+from pic.core.json_values import Raw, mapping, sequence
+from pic.core.model import API_VERSION, FIELD_MANAGER
 from pic.core.names import SEED_LABELS
-from pic.snapshot.pangolin import FIELD_MANAGER
-from pic.snapshot.parse import Raw, mapping, sequence
 
 Entry = Raw
 Fields = Raw

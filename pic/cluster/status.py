@@ -8,19 +8,19 @@ from enum import StrEnum
 
 from tabulate import tabulate
 
-from pic.core.model import LiveResource
-from pic.planning.ownership import Ownership, Whose
-from pic.snapshot import pangolin
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     MalformedError,
     Raw,
-    identity,
     integer,
     mapping,
     sequence,
     string_map,
     text,
 )
+from pic.core.model import LiveResource
+from pic.planning.ownership import Ownership, Whose
+from pic.snapshot import pangolin
+from pic.snapshot.parse import identity
 
 VERSION = 1
 LONGEST_MESSAGE = 160

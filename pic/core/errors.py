@@ -13,6 +13,7 @@ PicError
 """
 
 from collections.abc import Sequence
+from enum import Enum
 
 
 class PicError(Exception):
@@ -100,3 +101,23 @@ class FailedError(PicError):
 
 class InterruptedRunError(PicError):
     """A signal ended the run; the engine has saved what was done."""
+
+
+class FailureClass(Enum):
+    """Whether, and when, trying again makes sense (DESIGN 9.15)."""
+
+    INVALID = "invalid"
+    AUTH = "auth"
+    TEMPORARY = "temporary"
+    RATE_LIMITED = "rateLimited"
+
+
+def classed(error: PicError) -> str:
+    """Return the text of an error for a failure that it causes, with its class.
+
+    So the class survives the way through the engine.
+    """
+    if not isinstance(error, PiholeError):
+        return f"{error} [{FailureClass.INVALID.value}]"
+    after = f", retry after {error.retry_after} s" if error.retry_after else ""
+    return f"{error} [{error.kind}{after}]"

@@ -7,8 +7,10 @@ from enum import StrEnum
 from pic.core.errors import PiholeError
 from pic.core.notices import Notice
 
-API_VERSION = "tunnel.pangolin.io/v1alpha1"
+VERSION = "v1alpha1"
+API_VERSION = f"tunnel.pangolin.io/{VERSION}"
 KIND = "PangolinResource"
+FIELD_MANAGER = "pic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,3 +373,9 @@ class Plan:
     resources: tuple[Resource, ...] = ()
     records: tuple[Record, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+def record_id(record: Record | LiveRecord) -> str:
+    """Return the name and the id that a record has in the engine."""
+    host, family = record.key
+    return f"{host}/{family}"

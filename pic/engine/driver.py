@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING
 
 from pic.cluster import managed_hosts
 from pic.cluster.events import EVENTS_A_RUN
-from pic.core.errors import PiholeError, RefusedError
+from pic.core import model
+from pic.core.errors import PiholeError, RefusedError, classed
+from pic.core.json_values import (
+    Raw,
+    mapping,
+    sequence,
+    text,
+)
 from pic.core.model import LiveResource, Plan, Record
 from pic.engine import repair
 from pic.engine.backend import history
 from pic.engine.backend.state import State
 from pic.engine.engine import Engine
-from pic.engine.outcome import Failure, Outcome, classed
+from pic.engine.outcome import Failure, Outcome
 from pic.planning import changes, guard
 from pic.planning.changes import Changes
 from pic.run import fingerprint, situation
@@ -26,12 +33,6 @@ from pic.run.situation import Situation
 from pic.run.stack_config import Run
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.settings.stack_file import PROJECT
-from pic.snapshot.parse import (
-    Raw,
-    mapping,
-    sequence,
-    text,
-)
 
 if TYPE_CHECKING:
     from pic.engine.inline import Program
@@ -136,7 +137,7 @@ class _Up:
             self.tell(f"asking the engine first, since {', '.join(differing)}")
             self.foresee(", ".join(differing))
         lost = repair.strays(self.known.changes, state)
-        records = situation.stray_records(self.known, self.known.changes, state)
+        records = repair.stray_records(self.known.changes, state, self.known.settings)
         if lost or records:
             count = len(lost) + len(records)
             self.tell(f"taking up {count} objects that an interrupted run has left")
@@ -192,7 +193,7 @@ class _Up:
     def declare(self, plan: Plan, state: State) -> Outcome:
         known = replace(self.known, plan=plan)
         unknown = sum(each.host not in state.resources for each in plan.resources)
-        unknown += sum(repair.record_id(each) not in state.records for each in plan.records)
+        unknown += sum(model.record_id(each) not in state.records for each in plan.records)
         # Each hook call costs time, also that for an object which is only found again.
         bulk = replace(known, bulk=unknown > EVENTS_A_RUN)
         return _declaring(bulk).run(self.engine.up)
@@ -247,7 +248,7 @@ def _take_up(
     engine: Engine, known: Situation, going: Changes, state: State, tell: Tell
 ) -> Outcome | None:
     """Make known to the engine what it has forgotten; return what failed."""
-    lost, records = repair.strays(going, state), situation.stray_records(known, going, state)
+    lost, records = repair.strays(going, state), repair.stray_records(going, state, known.settings)
     if not lost and not records:
         return None
     tell(f"taking up {len(lost) + len(records)} objects that the engine does not know")

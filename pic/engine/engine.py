@@ -17,11 +17,11 @@ from pathlib import Path
 
 from pic.core import logs
 from pic.core.errors import EngineError, InterruptedRunError, LockedError
+from pic.core.json_values import MalformedError, Raw, mapping
 from pic.engine.backend import locks, state
 from pic.engine.backend.state import State
 from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Answer, Command
-from pic.snapshot.parse import MalformedError, Raw, mapping
 
 NO_STACK = 6  # the CLI's exit code
 

@@ -12,13 +12,13 @@ from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, Resource
 from pic.cluster import events, managed_fields
 from pic.cluster.events import EVENTS_A_RUN, Subject
 from pic.cluster.listing import PANGOLIN, StatusError, Transport
-from pic.core.model import Owner
+from pic.core.json_values import Raw, mapping
+from pic.core.model import FIELD_MANAGER, Owner
 from pic.core.names import NAME_LABEL, UID_LABEL
 from pic.core.notices import Level
 from pic.planning.ownership import Ownership, Whose
 from pic.report.event_texts import Warned
-from pic.snapshot.pangolin import FIELD_MANAGER, resource
-from pic.snapshot.parse import Raw, mapping
+from pic.snapshot.pangolin import resource
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8

@@ -10,10 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
-from pic.core.errors import PicError, PiholeError
-from pic.snapshot.parse import mapping, text
+from pic.core.errors import FailureClass
+from pic.core.json_values import mapping, text
 
 _KIND = re.compile(r'\{"sequence":\d+,"timestamp":\d+,"(\w+)":')
 _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
@@ -29,15 +28,6 @@ _CLASSES = (
     ("invalid", r"\bis invalid\b|invalid:|denied (the )?request|\b422\b|bad request|is not ours"),
     ("auth", r"forbidden|unauthorized|\b40[13]\b"),
 )
-
-
-class FailureClass(Enum):
-    """Whether, and when, trying again makes sense (DESIGN 9.15)."""
-
-    INVALID = "invalid"
-    AUTH = "auth"
-    TEMPORARY = "temporary"
-    RATE_LIMITED = "rateLimited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +157,6 @@ class Outcome:
         for urn, words in self._said.items():
             if not urn or host_of(urn) not in failed:
                 yield from words
-
-
-def classed(error: PicError) -> str:
-    """Return the text of an error for a failure that it causes, with its class.
-
-    So the class survives the way through the engine.
-    """
-    if not isinstance(error, PiholeError):
-        return f"{error} [{FailureClass.INVALID.value}]"
-    after = f", retry after {error.retry_after} s" if error.retry_after else ""
-    return f"{error} [{error.kind}{after}]"
 
 
 def host_of(urn: str) -> str:

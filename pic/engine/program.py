@@ -14,12 +14,14 @@ from pulumi.runtime.config import CONFIG
 from pic.cluster import listing, managed_hosts
 from pic.cluster.events import EVENTS_A_RUN
 from pic.cluster.listing import Transport
+from pic.core import model
 from pic.core.errors import (
     EngineError,
     PicError,
     PiholeError,
     RefusedError,
     SettingsError,
+    classed,
 )
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
@@ -27,7 +29,6 @@ from pic.engine import repair
 from pic.engine.backend.state import State
 from pic.engine.engine import Engine
 from pic.engine.hooks import Hooks, Surroundings
-from pic.engine.outcome import classed
 from pic.engine.targets import pangolin, pihole, registration
 from pic.engine.targets.registration import Batch
 from pic.planning import changes, dns_records, guard
@@ -163,7 +164,7 @@ async def _register(known: Situation, batches: Sequence[Batch], hooks: Hooks) ->
         failed = await registration.register_all(batches)
     finally:
         await warning
-    missing = [each for each in known.plan.records if repair.record_id(each) in failed]
+    missing = [each for each in known.plan.records if model.record_id(each) in failed]
     notes = managed_hosts.notes(known.snapshot.ingresses, known.plan, known.settings, missing)
     if notes:
         await asyncio.to_thread(managed_hosts.write, known.transport, notes, pulumi.log.warn)
@@ -223,7 +224,7 @@ def _orphans(known: Situation) -> Sequence[Notice]:
     state = _remembered()
     if state is None:
         return ()
-    records = situation.stray_records(known, going, state)
+    records = repair.stray_records(going, state, known.settings)
     return tuple(repair.orphans(repair.strays(going, state), records))
 
 

@@ -3,22 +3,23 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from pic.core.json_values import Raw
 from pic.core.model import (
     KIND,
-    LiveRecord,
     LiveResource,
     Plan,
     Record,
     Resource,
     Snapshot,
+    record_id,
 )
 from pic.core.notices import Notice, Reason, Ref
 from pic.engine.backend.state import State
 from pic.planning import serialise
 from pic.planning.changes import Changes, differences
 from pic.planning.merge import kept_spec
+from pic.settings.parse import PiholeApi, Settings
 from pic.snapshot.pangolin import resource as read_resource
-from pic.snapshot.parse import Raw
 
 
 def stale(
@@ -59,12 +60,6 @@ def _stale_records(snapshot: Snapshot, plan: Plan, state: State) -> Iterator[str
             yield remembered.urn
 
 
-def record_id(record: Record | LiveRecord) -> str:
-    """Return the name and the id that a record has in the engine."""
-    host, family = record.key
-    return f"{host}/{family}"
-
-
 def _same(wanted: Resource, inputs: Raw) -> bool:
     """Say whether a resource was declared like this the last time."""
     last = read_resource(inputs)
@@ -84,8 +79,18 @@ def strays(changes: Changes, state: State) -> tuple[LiveResource, ...]:
     return tuple(live for live in going if live.key not in state.keys)
 
 
-def stray_records(changes: Changes, state: State) -> tuple[Record, ...]:
-    """Return the records that are live, ours and to go, and unknown to the engine."""
+def stray_records(changes: Changes, state: State, settings: Settings) -> tuple[Record, ...]:
+    """Return the records that are live, ours and to go, and unknown to the engine.
+
+    With `pic:piholeApi: dns-local` a record bears no marker. Only the state tells which records are
+    ours, so there are none.
+    """
+    if settings.pihole_api is PiholeApi.DNS_LOCAL:
+        return ()
+    return _unknown_records(changes, state)
+
+
+def _unknown_records(changes: Changes, state: State) -> tuple[Record, ...]:
     lost = {
         record_id(each): Record(each.host, each.ip, ())
         for each in changes.records.removed

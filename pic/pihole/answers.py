@@ -3,8 +3,8 @@
 import re
 
 from pic.core.errors import PiholeError
+from pic.core.json_values import Raw, text
 from pic.pihole.http import Answer
-from pic.snapshot.parse import Raw, text
 
 WAIT = 60  # seconds
 _AT = re.compile(r"dns\.hosts\[([0-9]+)\]")

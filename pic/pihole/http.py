@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from pic.core.errors import PiholeError
-from pic.snapshot.parse import Raw
+from pic.core.json_values import Raw
 
 LARGEST = 16 * 1024 * 1024  # bytes of an answer
 _SHOWN = 200  # characters of what Pi-hole says

@@ -17,8 +17,7 @@ from pulumi.provider.experimental.server import ProviderServicer
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from pic.core.errors import PicError
-from pic.engine.outcome import classed
+from pic.core.errors import PicError, classed
 from pic.pihole.batching import Owned
 from pic.pihole.protocol import Hosts
 from pic.pihole.provider import Connect, Pihole

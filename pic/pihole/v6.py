@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from pic.core.errors import PiholeError
+from pic.core.json_values import MalformedError, Raw, mapping
 from pic.core.model import LiveRecord
 from pic.pihole import answers, hosts_lines, requests
 from pic.pihole.hosts_lines import Merged, Rules
@@ -15,7 +16,6 @@ from pic.pihole.http import Answer
 from pic.pihole.protocol import Edit
 from pic.pihole.requests import Singly, Whole
 from pic.pihole.v6_session import Session
-from pic.snapshot.parse import MalformedError, Raw, mapping
 
 HOSTS = "/api/config/dns/hosts"
 WRITES = 4  # one for the whole list, one for what has no room in it, two for what others undo

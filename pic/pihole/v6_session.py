@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Self
 
 from pic.core.errors import PiholeError
+from pic.core.json_values import Raw, text
 from pic.pihole import answers
 from pic.pihole.http import Answer, Client
-from pic.snapshot.parse import Raw, text
 
 TRIES = 3
 PAUSE = 1.1  # seconds; the limit of logins is one of each second of the clock

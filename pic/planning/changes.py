@@ -2,21 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pic.core.model import (
-    Family,
-    LiveRecord,
     LiveResource,
     Plan,
-    Record,
     Resource,
     Snapshot,
     Spec,
 )
 from pic.planning import serialise
 from pic.planning.ownership import Inventory, Ownership, Whose
+from pic.planning.record_changes import RecordChanges, record_changes
 
 DIGEST_LENGTH = 12
 
@@ -55,34 +53,7 @@ class Weakening:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class RecordUpdate:
-    """A DNS record of ours that has another address than it should have."""
-
-    record: Record
-    live: LiveRecord
-
-
-@dataclass(frozen=True, slots=True)
-class RecordChanges:
-    """What would change in Pi-hole, each part sorted by host, family and address.
-
-    Attributes:
-        known: How many records are live and ours; 0 where Pi-hole was not read.
-        wanted: How many the plan has.
-        compared: Pi-hole was read; if not, nothing is known to change.
-    """
-
-    known: int = 0
-    wanted: int = 0
-    created: tuple[Record, ...] = ()
-    updated: tuple[RecordUpdate, ...] = ()
-    removed: tuple[LiveRecord, ...] = ()
-    compared: bool = False
-
-    def __bool__(self) -> bool:
-        """Something would change."""
-        return bool(self.created or self.updated or self.removed)
+NO_RECORD_CHANGES = RecordChanges()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +79,7 @@ class Changes:
     weakened: tuple[Weakening, ...] = ()
     blocked: tuple[LiveResource, ...] = ()
     predecessors: tuple[LiveResource, ...] = ()
-    records: RecordChanges = RecordChanges()
+    records: RecordChanges = NO_RECORD_CHANGES
 
     @property
     def digest(self) -> str:
@@ -236,39 +207,6 @@ class _Comparison:
             for live in self.inventory.predecessors_for(resource.host):
                 if live.key not in self.known:
                     yield live
-
-
-def record_changes(live: Sequence[LiveRecord] | None, planned: Sequence[Record]) -> RecordChanges:
-    """Compare the records of ours with the planned ones.
-
-    Args:
-        live: What Pi-hole has; None where it was not read.
-        planned: What it should have.
-    """
-    if live is None:
-        return RecordChanges(wanted=len(planned))
-    ours: dict[tuple[str, Family], list[LiveRecord]] = {}
-    found = sorted({each for each in live if each.ours}, key=_record_order)
-    for each in found:
-        ours.setdefault(each.key, []).append(each)
-    wanted = {each.key for each in planned}
-    return RecordChanges(
-        known=len(found),
-        wanted=len(planned),
-        created=tuple(sorted((e for e in planned if e.key not in ours), key=_record_order)),
-        # An interrupted update leaves the old address beside the new one.
-        updated=tuple(
-            RecordUpdate(record, other[0])
-            for record in sorted(planned, key=_record_order)
-            if (other := [each for each in ours.get(record.key, ()) if each.ip != record.ip])
-        ),
-        removed=tuple(each for each in found if each.key not in wanted),
-        compared=True,
-    )
-
-
-def _record_order(record: Record | LiveRecord) -> tuple[str, Family, str]:
-    return *record.key, record.ip
 
 
 def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]:

@@ -18,13 +18,9 @@ from pic.core.model import (
 from pic.core.notices import Notice, Reason
 from pic.planning import annotations, hosts
 from pic.planning.annotations import Wishes
+from pic.planning.notice_log import Notices, ref
 from pic.planning.ownership import Inventory
-from pic.planning.selection import (
-    Managed,
-    Notices,
-    is_solver_path,
-    ref,
-)
+from pic.planning.selection import Managed, is_solver_path
 from pic.planning.tunnels import Route, TunnelError, Tunnels
 from pic.settings.parse import Settings
 

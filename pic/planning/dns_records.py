@@ -14,9 +14,9 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import annotations, hosts, selection
+from pic.planning import annotations, hosts, notice_log, selection
 from pic.planning.annotations import Key, Switch
-from pic.planning.selection import Notices
+from pic.planning.notice_log import Notices
 from pic.settings.parse import PiholeApi, Settings, TargetName
 
 PREFIX = "pihole.io/"
@@ -140,7 +140,7 @@ def _wishes(ingress: Ingress, settings: Settings, notices: Notices) -> Iterator[
 
 
 def _unusable(reason: Reason, ingress: Ingress, message: str, name: str) -> Notice:
-    return Notice(reason, selection.ref(ingress), message, annotation=f"{PREFIX}{name}")
+    return Notice(reason, notice_log.ref(ingress), message, annotation=f"{PREFIX}{name}")
 
 
 def _usable(ingress: Ingress, notices: Notices) -> dict[str, None]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pic.core.errors import RefusedError
 from pic.core.model import LiveResource
-from pic.planning.changes import Changes, RecordChanges
+from pic.planning.changes import Changes
+from pic.planning.record_changes import RecordChanges
 from pic.settings.parse import Settings
 
 SHOWN = 10

@@ -19,9 +19,9 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
+from pic.planning.notice_log import Notices
 from pic.planning.ownership import Inventory, Whose
 from pic.planning.routes import Routes
-from pic.planning.selection import Notices
 from pic.planning.tunnels import Route, TunnelError
 from pic.settings.parse import PathRouting, Settings
 

@@ -6,8 +6,9 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import dns_records, merge
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
+from pic.planning.notice_log import Notices
 from pic.planning.ownership import Inventory, Ownership
-from pic.planning.selection import Notices, managed
+from pic.planning.selection import managed
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings, TargetName
 

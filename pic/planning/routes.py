@@ -13,8 +13,8 @@ from pic.core.notices import Reason
 from pic.planning import paths
 from pic.planning.backends import BackendError, Resolver
 from pic.planning.claims import Claim
+from pic.planning.notice_log import Notices
 from pic.planning.paths import Route
-from pic.planning.selection import Notices
 
 
 @dataclass(slots=True)

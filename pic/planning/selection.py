@@ -10,9 +10,10 @@ from pic.core.model import (
     IngressPath,
     ServiceBackend,
 )
-from pic.core.notices import Notice, Reason, Ref
+from pic.core.notices import Notice, Reason
 from pic.planning import annotations
 from pic.planning.annotations import Switch, Wishes
+from pic.planning.notice_log import Notices, ref
 from pic.settings.parse import Settings
 
 SOLVER_LABEL = "acme.cert-manager.io/http01-solver"
@@ -34,30 +35,6 @@ class Managed:
     def tunnel(self) -> str:
         """The tunnel's name, perhaps with a namespace: the annotation's, else the class's."""
         return self.wishes.tunnel or self.class_tunnel
-
-
-class Notices:
-    """Collects notices; the same one is kept once, and they leave sorted."""
-
-    def __init__(self) -> None:
-        self._found: dict[Notice, None] = {}
-
-    def add(self, reason: Reason, ingress: Ingress, message: str, host: str | None = None) -> None:
-        """Add a notice about an Ingress, or about one host of it."""
-        self.put(Notice(reason, ref(ingress), message, host))
-
-    def put(self, notice: Notice) -> None:
-        """Add a notice about anything."""
-        self._found[notice] = None
-
-    def sorted(self) -> tuple[Notice, ...]:
-        """Return them by object, host and reason."""
-        return tuple(sorted(self._found, key=lambda notice: notice.order))
-
-
-def ref(ingress: Ingress) -> Ref:
-    """Name an Ingress."""
-    return Ref("Ingress", ingress.namespace, ingress.name)
 
 
 def managed(

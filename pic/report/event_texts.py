@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pic.core.model import Ingress, Owner
 from pic.core.notices import Level, Notice
-from pic.report.tables import visible
+from pic.core.visible import visible
 
 # Each is a request to the API server in every run of a plain `pulumi up`.
 WARNINGS_A_RUN = 100

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
+from pic.core.visible import visible
 from pic.report import tables
 from pic.report.review import Refusal, Review
 from pic.report.tables import Column, Section
@@ -92,4 +93,4 @@ def _code(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(tables.visible(text))
+    return escape(visible(text))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from pic.core.model import Plan
+from pic.core.visible import visible
 from pic.report import tables
 from pic.report import text as text_report
 from pic.report.review import Refusal, Review
@@ -69,7 +70,7 @@ def _refusal(value: Review, refusal: Refusal) -> Iterator[str]:
 
 def code(text: str, longest: int = LONGEST) -> str:
     """Return a text as code, safe in a paragraph, a list and a table."""
-    shown = tables.visible(text)
+    shown = visible(text)
     if not _TAME.fullmatch(shown):
         # Escaped it is up to 18 times as long.
         longest = LONGEST

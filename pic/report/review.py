@@ -14,12 +14,8 @@ from pic.core.model import (
 )
 from pic.core.notices import Level, Notice
 from pic.planning import serialise
-from pic.planning.changes import (
-    Changes,
-    Move,
-    RecordChanges,
-    Update,
-)
+from pic.planning.changes import Changes, Move, Update
+from pic.planning.record_changes import RecordChanges
 from pic.planning.serialise import Json
 from pic.settings.parse import Settings
 

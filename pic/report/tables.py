@@ -1,7 +1,6 @@
 """What a review shows, as tables: the same for every form of it, most important first. No I/O."""
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,6 @@ from pic.core.model import (
 from pic.core.notices import Level, Notice
 from pic.planning.changes import Changes
 from pic.report.review import Review, access
-
-# Unicode categories of what is not seen, or changes how its neighbours are seen.
-_INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 
 def backends(resource: Resource) -> list[str]:
@@ -249,10 +245,3 @@ def value(field: object) -> str | None:
     if field is None or (isinstance(field, str) and field):
         return field
     return json.dumps(field, ensure_ascii=False)
-
-
-def visible(text: str) -> str:
-    """Return a text in which nothing is hidden: no control, no change of writing direction."""
-    return "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _INVISIBLE else char for char in text
-    )

@@ -7,7 +7,9 @@ from tabulate import tabulate
 
 from pic.core.model import Plan, Record, Resource
 from pic.core.notices import Level, Notice
-from pic.planning.changes import Changes, RecordChanges, Update
+from pic.core.visible import visible
+from pic.planning.changes import Changes, Update
+from pic.planning.record_changes import RecordChanges
 from pic.report import tables
 from pic.report.review import Refusal, Review, openings
 
@@ -74,9 +76,7 @@ def notice(value: Notice) -> str:
 
 def remark(value: Notice) -> str:
     """Return one notice in a line, for where its level shows by itself."""
-    return tables.visible(
-        f"{value.reason.value}: {value.about.kind} {value.about}: {value.message}"
-    )
+    return visible(f"{value.reason.value}: {value.about.kind} {value.about}: {value.message}")
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
@@ -99,7 +99,7 @@ def review(value: Review) -> str:
 
 def _refusal(value: Review, refusal: Refusal) -> str:
     lines = [f"The guard refuses this (digest {value.changes.digest}):"]
-    lines += [f"- {tables.visible(each)}" for each in refusal.reasons]
+    lines += [f"- {visible(each)}" for each in refusal.reasons]
     if refusal.stale:
         lines.append(f"The acknowledgement {refusal.stale!r} is for other changes.")
     if refusal.acknowledgeable:

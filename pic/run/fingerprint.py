@@ -3,15 +3,14 @@
 import hashlib
 import json
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 from pic.core.model import Plan
+from pic.core.version import installed_version
 from pic.planning import serialise
 from pic.report import event_texts
 from pic.run.situation import Situation
 from pic.settings.parse import Settings, TargetName
-
-DISTRIBUTION = "pangolin-ingress-controller"
 
 
 def deployment(known: Situation) -> dict[str, object]:
@@ -48,11 +47,3 @@ def digest(planned: Plan, settings: Settings) -> str:
     declared += [[each.host, each.ip] for each in planned.records]
     text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def installed_version(distribution: str = DISTRIBUTION) -> str:
-    """Return the version of pic, which a checkout with only the requirements does not have."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "uninstalled"

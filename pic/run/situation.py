@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.core.errors import PiholeError
-from pic.core.model import Plan, Record, Snapshot
-from pic.engine import repair
-from pic.engine.backend.state import State
+from pic.core.model import Plan, Snapshot
 from pic.planning import plan
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import Warned
-from pic.run import stack_config
+from pic.run import reading
 from pic.run.stack_config import Run
-from pic.settings.parse import PiholeApi, Settings
+from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import Seen
 
@@ -72,7 +70,7 @@ def look(asked: Run, transport: Transport, environment: Mapping[str, str]) -> Si
     Raises:
         ClusterError: The cluster could not be read whole.
     """
-    return consider(asked, transport, stack_config.read(transport, asked.settings, environment))
+    return consider(asked, transport, reading.read(transport, asked.settings, environment))
 
 
 def consider(asked: Run, transport: Transport, seen: Seen) -> Situation:
@@ -98,13 +96,3 @@ def owning(known: Situation, hosts: Collection[str]) -> Situation:
 def _situation(asked: Run, transport: Transport, snapshot: Snapshot) -> Situation:
     planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
     return Situation(asked, transport, snapshot, planned, asked.changes(snapshot, planned))
-
-
-def stray_records(known: Situation, going: Changes, state: State) -> tuple[Record, ...]:
-    """Return the records to go that the engine does not know of.
-
-    Without markers only the engine's memory tells for sure which are ours, so there are none.
-    """
-    if known.settings.pihole_api is PiholeApi.DNS_LOCAL:
-        return ()
-    return repair.stray_records(going, state)

@@ -1,10 +1,15 @@
 """Raw objects, live or from files, become one snapshot. No I/O."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pic.core import names
+from pic.core.json_values import (
+    MalformedError,
+    Raw,
+    text,
+)
 from pic.core.model import (
     LiveRecord,
     Schema,
@@ -14,12 +19,6 @@ from pic.core.model import (
 )
 from pic.snapshot import pangolin, parse
 from pic.snapshot.pangolin import SCHEMA_TARGETS
-from pic.snapshot.parse import (
-    MalformedError,
-    Raw,
-    mapping,
-    text,
-)
 
 T = TypeVar("T")
 
@@ -37,9 +36,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     RESOURCE: _PANGOLIN,
 }
 _CLUSTER_SCOPED = frozenset({INGRESS_CLASS})
-
-# Of an object's metadata, what only the cluster says.
-_IDENTITY = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,74 +65,6 @@ def from_documents(bodies: Iterable[Raw], schema: Schema) -> Seen:
         if _group(body) in GROUPS.get(kind, ()) and (kind != RESOURCE or _labelled(body)):
             found.setdefault(kind, []).append(body)
     return Seen(found, schema=schema)
-
-
-def overlay(seen: Seen, files: Seen) -> Seen:
-    """Lay the objects of files over live ones of the same kind, namespace and name.
-
-    What an object should be is the file's; who it is, and its status, are the live one's. A new
-    object has no age, so it sorts last.
-    """
-    merged = dict(seen.objects)
-    for kind in seen.objects.keys() & files.objects.keys() - {RESOURCE}:
-        by_name = {_key(kind, raw): raw for raw in seen.objects[kind]}
-        for raw in files.objects[kind]:
-            key = _key(kind, raw)
-            by_name[key] = _laid(raw, by_name.get(key))
-        merged[kind] = list(by_name.values())
-    return replace(seen, objects=merged)
-
-
-def without(seen: Seen, gone: Seen, kept: Seen) -> Seen:
-    """Take out the objects that files hold, as if they were deleted, but not those in `kept`.
-
-    Objects are told apart by kind, namespace and name. What an Ingress owned stays: Kubernetes
-    would collect it, and here it is to be seen that it goes.
-    """
-    left = dict(seen.objects)
-    for kind in seen.objects.keys() & gone.objects.keys() - {RESOURCE}:
-        stay = {_key(kind, raw) for raw in kept.objects.get(kind, ())}
-        go = {_key(kind, raw) for raw in gone.objects[kind]} - stay
-        left[kind] = [raw for raw in seen.objects[kind] if _key(kind, raw) not in go]
-    return replace(seen, objects=left)
-
-
-def within(files: Seen, places: Mapping[str, Sequence[str]]) -> Seen:
-    """Leave out the objects of files in namespaces where a live run does not look for their kind.
-
-    Args:
-        files: What files hold.
-        places: The namespaces looked at, by kind; one that is not there is looked for anywhere.
-    """
-    found = {
-        kind: [
-            raw for raw in raws if kind not in places or _key(kind, raw)[0] in ("", *places[kind])
-        ]
-        for kind, raws in files.objects.items()
-    }
-    return replace(files, objects=found)
-
-
-def _laid(new: Raw, there: Raw | None) -> Raw:
-    try:
-        written = mapping(new.get("metadata"), "metadata")
-    except MalformedError:
-        return new
-    wanted = {key: value for key, value in written.items() if key not in _IDENTITY}
-    if there is None:
-        return {**new, "metadata": wanted}
-    # What was found by its name has metadata that is a map.
-    known = mapping(there.get("metadata"), "metadata")
-    kept = {key: value for key, value in known.items() if key in _IDENTITY}
-    return {**new, "metadata": {**wanted, **kept}, "status": there.get("status")}
-
-
-def _key(kind: str, raw: Raw) -> tuple[str, str]:
-    try:
-        return parse.identity(raw, namespaced=kind not in _CLUSTER_SCOPED)
-    except MalformedError:
-        # Objects without a legal name never meet.
-        return "", str(id(raw))
 
 
 def snapshot(seen: Seen) -> Snapshot:

@@ -3,7 +3,17 @@
 from collections.abc import Iterator
 
 from pic.core.errors import ClusterError
+from pic.core.json_values import (
+    Raw,
+    integer,
+    mapping,
+    sequence,
+    string_map,
+    text,
+)
 from pic.core.model import (
+    FIELD_MANAGER,
+    VERSION,
     HttpConfig,
     LiveResource,
     Owner,
@@ -13,18 +23,7 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.planning import hosts
-from pic.snapshot.parse import (
-    Raw,
-    identity,
-    integer,
-    mapping,
-    sequence,
-    string_map,
-    text,
-)
-
-FIELD_MANAGER = "pic"
-VERSION = "v1alpha1"
+from pic.snapshot.parse import identity
 
 SCHEMA_TARGETS = Schema()
 SCHEMA_TARGET = Schema(single_target=True, tunnel_namespace=False, protection=False)

@@ -1,9 +1,9 @@
 """Kubernetes objects as JSON become values of the model, each shape checked. No I/O."""
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from pic.core import names
+from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
 from pic.core.model import (
     Backend,
     Ingress,
@@ -19,56 +19,8 @@ from pic.core.model import (
     Tunnel,
 )
 
-Raw = Mapping[str, object]
-
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
-_NOTHING: Raw = {}
-_INT32 = 2**31
 _PATH_TYPES = frozenset(kind.value for kind in PathType)
-
-
-class MalformedError(ValueError):
-    """An object whose shape no API server would take; the text says where and why."""
-
-
-def mapping(value: object, where: str) -> Raw:
-    """Return a map, an absent one as empty.
-
-    Raises:
-        MalformedError: It is something else.
-    """
-    if value is None:
-        return _NOTHING
-    if isinstance(value, Mapping):
-        return value
-    raise MalformedError(f"{where} is {_kind(value)}, not a map")
-
-
-def sequence(value: object, where: str) -> Sequence[object]:
-    """Return a list, an absent one as empty.
-
-    Raises:
-        MalformedError: It is something else.
-    """
-    if value is None:
-        return ()
-    if isinstance(value, list):
-        return value
-    raise MalformedError(f"{where} is {_kind(value)}, not a list")
-
-
-def text(value: object) -> str:
-    """Return a scalar as text, an absent one as empty, as YAML people mean it unquoted."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    try:
-        return str(value) if isinstance(value, int | float) else f"({_kind(value)})"
-    except ValueError:  # Python refuses to write numbers of thousands of digits
-        return "(a number)"
 
 
 def identity(raw: Raw, *, namespaced: bool = True) -> tuple[str, str]:
@@ -126,11 +78,6 @@ def timestamp(value: object) -> str:
         return ""
 
 
-def string_map(value: object, where: str) -> dict[str, str]:
-    """Return a map of texts, nulls as empty ones."""
-    return {text(key): text(item) for key, item in mapping(value, where).items()}
-
-
 def _annotations(value: object) -> dict[str, str | None]:
     found = mapping(value, "metadata.annotations")
     return {text(key): None if item is None else text(item) for key, item in found.items()}
@@ -183,13 +130,6 @@ def _port(value: object, where: str) -> int | str | None:
 
 def _int_or_name(value: object) -> int | str | None:
     return value if isinstance(value, str) and value else integer(value)
-
-
-def integer(value: object) -> int | None:
-    """Return a whole number of 32 bits, which is what Kubernetes has for ports and priorities."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-        return None
-    return int(value) if -_INT32 <= value < _INT32 else None
 
 
 def ingress_class(raw: Raw) -> IngressClass:
@@ -269,8 +209,3 @@ def organization(raw: Raw) -> Organization:
         if item.get("verified") is True
     }
     return Organization(namespace, name, tuple(sorted(verified - {""})))
-
-
-def _kind(value: object) -> str:
-    kinds = {str: "text", bool: "a boolean", list: "a list", dict: "a map"}
-    return kinds.get(type(value), "a number")

@@ -7,9 +7,9 @@ notice about it stays the same.
 
 from collections.abc import Callable, Iterable, Mapping
 
-from pic.core import names
+from pic.core import model, names
 from pic.planning import annotations, dns_records, selection
-from pic.snapshot import assemble, pangolin, parse
+from pic.snapshot import assemble, parse
 
 Keep = Callable[[object], object]
 
@@ -77,7 +77,7 @@ def _headless(value: object) -> object:
 
 def _manager(value: object) -> object:
     """Keep what manager `pic` owns of the spec, two levels deep; of others the bare name."""
-    ours = isinstance(value, dict) and value.get("manager") == pangolin.FIELD_MANAGER
+    ours = isinstance(value, dict) and value.get("manager") == model.FIELD_MANAGER
     return _OUR_MANAGER(value) if ours else _OTHER_MANAGER(value)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
+from pic.core.json_values import Raw
 from pic.core.model import LiveRecord, Schema, Unanswered
 from pic.planning import dns_records
 from pic.settings import permissions
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.snapshot import assemble, pangolin, projection
 from pic.snapshot.assemble import Seen
-from pic.snapshot.parse import Raw
 
 VERSION = 1
 KIND = "pic snapshot"

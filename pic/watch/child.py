@@ -1,7 +1,7 @@
 """Runs pic as a child process, and passes on what it says.
 
 Its standard error is that of this process, whose lines look the same; what it prints is logged.
-The child is below a supervisor, so that nothing of it outlives it or this process, whatever ends them.
+A supervisor starts the child. It ends whatever the child leaves, also when this process is killed.
 It has to be started by the main thread: the kernel takes the end of the thread that started it for
 the end of the process.
 """

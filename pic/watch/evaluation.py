@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pic.cluster import listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.cluster.managed_hosts import Note
+from pic.core.json_values import Raw
 from pic.core.model import (
     LiveRecord,
     Plan,
@@ -16,13 +17,13 @@ from pic.core.model import (
     Unanswered,
 )
 from pic.planning import guard
-from pic.planning.changes import Changes, FieldChange, RecordChanges
-from pic.run import fingerprint, situation, stack_config
+from pic.planning.changes import Changes, FieldChange
+from pic.planning.record_changes import RecordChanges
+from pic.run import fingerprint, reading, situation
 from pic.run.situation import Situation
 from pic.run.stack_config import Run
 from pic.settings.parse import TargetName
 from pic.snapshot.assemble import Seen
-from pic.snapshot.parse import Raw
 from pic.watch.schedule import Verdict
 from pic.watch.store import Cache
 
@@ -111,7 +112,7 @@ class Looker:
         seen = Seen(objects, *(self._surroundings or ("", Schema())))
         settings = self.asked.settings
         if ask_pihole and TargetName.PIHOLE in settings.targets:
-            found = stack_config.registered(seen, settings, self.environment, _patience())
+            found = reading.registered(seen, settings, self.environment, _patience())
             self._pihole = found.records, found.unanswered
         records, unanswered = self._pihole
         return replace(seen, records=records, unanswered=unanswered), (changes, self._pihole)

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from pic.cluster import listing
 from pic.cluster.listing import Read, StatusError, Transport
 from pic.core.errors import ClusterError
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     MalformedError,
     Raw,
     integer,

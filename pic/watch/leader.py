@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from pic.cluster.listing import Patience, StatusError, Transport
 from pic.core.errors import ClusterError
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     MalformedError,
     Raw,
     integer,

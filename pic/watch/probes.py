@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from pic.core.errors import FailureClass
+from pic.core.json_values import MalformedError, mapping, sequence
 from pic.core.model import Plan
 from pic.core.notices import Level, Notice
-from pic.engine.outcome import FailureClass
 from pic.settings.parse import TargetName
-from pic.snapshot.parse import MalformedError, mapping, sequence
 
 LONGEST_WAIT = 300.0
 UNREACHABLE = 5

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from pic.core.errors import FailedError, RefusedError, SettingsError
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     MalformedError,
     Raw,
     integer,

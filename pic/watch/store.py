@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import overload
 
 from pic.cluster.listing import Read
+from pic.core.json_values import Raw, mapping, text
 from pic.snapshot import projection
-from pic.snapshot.parse import Raw, mapping, text
 
 Objects = dict[str, bytes]
 

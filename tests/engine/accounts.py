@@ -9,8 +9,8 @@ import yaml
 
 from dev.controlplane import ControlPlane
 from dev.controlplane.api import Api
-from pic.cli.bind import allowed
 from pic.cluster.listing import connect
+from pic.cluster.review_access import allowed
 from pic.settings.parse import Settings
 from pic.settings.permissions import Permission
 from tests.support.waiting import until

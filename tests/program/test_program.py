@@ -16,6 +16,7 @@ from pic.core.model import (
     Spec,
 )
 from pic.core.names import STACK_LABEL
+from pic.core.version import installed_version
 from pic.engine import program
 from pic.run import fingerprint
 from pic.settings.parse import Settings
@@ -139,7 +140,7 @@ def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_
         "resources": 2.0,
         "digest": outputs["digest"],
         "deployed": {
-            "pic": fingerprint.installed_version(),
+            "pic": installed_version(),
             "plugin": version("pulumi-kubernetes"),
             "cluster": CLUSTER,
             "namespaces": "all",
@@ -336,5 +337,5 @@ def test_being_held_alone_does_not_change_the_digest() -> None:
 
 
 def test_a_checkout_that_is_not_installed_has_no_version() -> None:
-    assert fingerprint.installed_version() != "uninstalled"
-    assert fingerprint.installed_version("no-such-distribution") == "uninstalled"
+    assert installed_version() != "uninstalled"
+    assert installed_version("no-such-distribution") == "uninstalled"

@@ -15,10 +15,11 @@ from pic.core.model import LiveRecord, Schema, Unanswered
 from pic.core.notices import Reason
 from pic.planning import plan, serialise
 from pic.planning.ownership import Ownership
-from pic.run.stack_config import OFFLINE_STACK, offline_snapshot, stack_label
+from pic.run.stack_config import OFFLINE_STACK, stack_label
 from pic.settings.parse import parse
-from pic.snapshot import assemble, manifests, pangolin
+from pic.snapshot import assemble, manifests, overlay, pangolin
 from pic.snapshot.assemble import Seen
+from pic.snapshot.branch import offline_snapshot
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "dev" / "examples"
@@ -94,7 +95,7 @@ def objects(scenario: Scenario) -> Seen:
     there: dict[str, list[Mapping[str, object]]] = {}
     for body in bodies(scenario["live"]):
         there.setdefault(str(body["kind"]), []).append(body)
-    return assemble.overlay(Seen(there, schema=schema), files)
+    return overlay.overlay(Seen(there, schema=schema), files)
 
 
 def planned(scenario: Scenario) -> object:

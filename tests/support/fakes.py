@@ -10,6 +10,7 @@ import pytest
 
 from pic.cli import main
 from pic.core.errors import EngineError
+from pic.core.json_values import Raw
 from pic.engine import driver
 from pic.engine.backend.state import State
 from pic.engine.engine import Engine
@@ -18,7 +19,6 @@ from pic.run import fingerprint
 from pic.run.situation import Situation
 from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
-from pic.snapshot.parse import Raw
 from tests.support import engine as mocks
 from tests.support.api import (
     CLUSTER,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
-from pic.snapshot.parse import Raw, mapping, text
+from pic.core.json_values import Raw, mapping, text
 from pic.watch.leader import Leader
 
 COLLECTION = "/apis/coordination.k8s.io/v1/namespaces/pic/leases"

@@ -18,17 +18,17 @@ from pic.cli.doctor.findings import (
 )
 from pic.cli.doctor.patient import Patient
 from pic.cli.doctor.project import Stack
-from pic.engine.backend import locks
-from pic.engine.backend.locks import Lock
-from pic.settings.parse import Settings
-from pic.settings.stack_file import PROJECT, StackFile
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     MalformedError,
     integer,
     mapping,
     sequence,
     text,
 )
+from pic.engine.backend import locks
+from pic.engine.backend.locks import Lock
+from pic.settings.parse import Settings
+from pic.settings.stack_file import PROJECT, StackFile
 
 CHECKS = ("passphrase", "locks")
 NO_STACK = 6  # the CLI's exit code

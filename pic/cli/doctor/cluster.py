@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from pic.cli import bind
 from pic.cli.doctor.findings import (
     USAGE,
     Finding,
@@ -13,12 +12,12 @@ from pic.cli.doctor.findings import (
 )
 from pic.cli.doctor.patient import Patient
 from pic.cli.doctor.project import Stack
-from pic.cluster import listing
+from pic.cluster import listing, review_access
 from pic.cluster.listing import Patience, StatusError, Transport
 from pic.core.errors import ClusterError
+from pic.core.json_values import mapping, text
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.settings.permissions import PANGOLIN, needed
-from pic.snapshot.parse import mapping, text
 
 CONNECT_SECONDS = 5.0
 CHECKS = ("cluster id", "CRDs", "permissions")
@@ -76,8 +75,8 @@ def _kinds(transport: Transport, settings: Settings) -> Iterator[Finding]:
     if TargetName.PANGOLIN not in settings.targets:
         yield skipped(name, "pic:targets does without Pangolin")
         return
-    there = bind.served(transport)
-    missing = [plural for plural in bind.CRDS if plural not in there]
+    there = review_access.served(transport)
+    missing = [plural for plural in review_access.CRDS if plural not in there]
     for plural in missing:
         yield failed(name, f"{plural}.{PANGOLIN} is missing", listing.INSTALL_HINT)
     if not missing:
@@ -101,7 +100,7 @@ def _generation(transport: Transport, settings: Settings) -> str:
 
 def _permissions(transport: Transport, settings: Settings) -> Iterator[Finding]:
     name, wanted = "permissions", list(needed(settings))
-    denied = [each for each in wanted if not bind.allowed(transport, each)]
+    denied = [each for each in wanted if not review_access.allowed(transport, each)]
     for each in denied:
         yield failed(name, f"not allowed: {each} ({each.why})", "grant it: docs/permissions.md")
     if not denied:

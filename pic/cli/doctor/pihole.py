@@ -17,6 +17,7 @@ from pic.cli.doctor.findings import (
 from pic.cli.doctor.patient import Patient
 from pic.cli.doctor.project import Stack
 from pic.core.errors import PiholeError
+from pic.core.json_values import mapping, sequence
 from pic.pihole import (
     answers,
     connect,
@@ -29,7 +30,6 @@ from pic.pihole.http import Client, Patience
 from pic.pihole.lock import Waiting
 from pic.pihole.v6_session import Session
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from pic.snapshot.parse import mapping, sequence
 
 REACHED, TLS, LOGIN = "pihole", "pihole TLS", "pihole login"
 RIGHTS, SEATS, RECORDS = "pihole rights", "pihole seats", "pihole records"

@@ -13,11 +13,11 @@ from pic.cli.doctor.findings import (
     passed,
 )
 from pic.cli.doctor.patient import Patient
+from pic.core.json_values import mapping
 from pic.core.notices import Notice
 from pic.run import stack_config
 from pic.settings.parse import Settings, parse
 from pic.settings.stack_file import PROJECT, StackFile
-from pic.snapshot.parse import mapping
 
 PROJECT_FILE = "Pulumi.yaml"
 

@@ -12,7 +12,8 @@ from pic.planning import plan as planning
 from pic.planning import serialise
 from pic.report import markdown
 from pic.report import text as text_report
-from pic.run import stack_config
+from pic.run import reading, stack_config
+from pic.snapshot import branch
 
 FORMS: Mapping[str, Callable[[Plan], str]] = {
     "text": lambda value: f"{text_report.plan(value)}\n",
@@ -45,14 +46,14 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
         raise SettingsError(["--offline needs --manifests: there is nothing else to plan from"])
     if options.offline and options.snapshot:
         raise SettingsError(["--offline and --snapshot exclude each other"])
-    stack_config.check_stdin(options.manifests, [options.snapshot])
+    branch.check_stdin(options.manifests, [options.snapshot])
     asked = common.heeding(stack_config.run_for(options, environment))
     if options.offline:
-        snapshot = stack_config.offline_snapshot(options.manifests, asked.settings)
+        snapshot = branch.offline_snapshot(options.manifests, asked.settings)
     else:
         if not options.snapshot:
             common.progress(options, "reading the cluster")
-        snapshot = stack_config.live_snapshot(
+        snapshot = reading.live_snapshot(
             asked.settings, environment, options.manifests, options.snapshot
         )
     plan = planning.build(snapshot, asked.settings, asked.label, asked.ownership)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pic.cli import common
-from pic.run import stack_config
+from pic.run import reading, stack_config
 from pic.snapshot import snapshot_file
 
 STDOUT = "-"
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Write the snapshot."""
     asked = common.heeding(stack_config.run_for(options, environment))
     common.progress(options, "reading the cluster")
-    seen = stack_config.look(asked.settings, environment)
+    seen = reading.look(asked.settings, environment)
     text = snapshot_file.document(seen, asked.settings)
     if options.out == STDOUT:
         sys.stdout.write(text)

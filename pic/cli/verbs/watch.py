@@ -160,7 +160,7 @@ def _is_elected(options: argparse.Namespace, environment: Mapping[str, str]) -> 
 
 @contextmanager
 def _health(options: argparse.Namespace, work: "Work") -> "Iterator[Health]":
-    from pic.run.fingerprint import installed_version  # noqa: PLC0415 - as above
+    from pic.core.version import installed_version  # noqa: PLC0415 - as above
     from pic.watch import health  # noqa: PLC0415
     from pic.watch.probes import Limits  # noqa: PLC0415
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pic.core.model import KIND
-from pic.snapshot.parse import (
+from pic.core.json_values import (
     Raw,
     mapping,
     sequence,
     text,
 )
+from pic.core.model import KIND
 
 _RECORD = "pihole:index:DnsRecord"
 

@@ -6,12 +6,11 @@ from importlib.metadata import version
 from pulumi_kubernetes import Provider
 from pulumi_kubernetes.provider import KubeClientSettingsArgs
 
-from pic.core.model import API_VERSION, KIND, Resource
+from pic.core.model import API_VERSION, FIELD_MANAGER, KIND, Resource
 from pic.engine.hooks import Bindings
 from pic.engine.targets.registration import Batch, Declaration, Kind
 from pic.planning import serialise
 from pic.settings.parse import Settings
-from pic.snapshot.pangolin import FIELD_MANAGER
 
 # The provider's default of 50 requests a second is slower than the engine.
 QPS, BURST = 1000, 2000

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import pulumi
 
+from pic.core import model
 from pic.core.model import LiveRecord, Record
-from pic.engine import repair
 from pic.engine.hooks import Bindings
 from pic.engine.targets.registration import Batch, Declaration, Kind
 from pic.pihole import provider_config
@@ -33,14 +33,14 @@ def batch(
     there: dict[str, set[str]] = {}
     for each in live:
         if each.ours:
-            there.setdefault(repair.record_id(each), set()).add(each.ip)
+            there.setdefault(model.record_id(each), set()).add(each.ip)
     # The project names the plugin, so there is no version to ask for.
     kind = Kind(TYPE, "", pihole, hooks, DELETE_TIMEOUT)
     return Batch(kind, [_declaration(each, there) for each in records])
 
 
 def _declaration(record: Record, there: dict[str, set[str]]) -> Declaration:
-    name = repair.record_id(record)
+    name = model.record_id(record)
     # What is imported with another address is updated then. Which of several would be imported
     # nobody can say: a creation sorts them out.
     found = len(there.get(name, ())) == 1

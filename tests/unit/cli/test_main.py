@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pic.cli import main
-from pic.cli.bind import REVIEW
 from pic.cluster.listing import PANGOLIN
+from pic.cluster.review_access import REVIEW
 from pic.settings.stack_file import StackFile
 from tests.support.api import (
     CLUSTER,

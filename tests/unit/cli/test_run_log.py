@@ -18,13 +18,8 @@ from pic.core.model import (
 )
 from pic.core.notices import Notice, Reason, Ref
 from pic.engine.outcome import Failure, Outcome
-from pic.planning.changes import (
-    Changes,
-    Move,
-    RecordChanges,
-    RecordUpdate,
-    Update,
-)
+from pic.planning.changes import Changes, Move, Update
+from pic.planning.record_changes import RecordChanges, RecordUpdate
 from tests.support.deployed import (
     CLUSTER,
     STACK,

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from pic.cluster.managed_fields import patch, upgraded
+from pic.core.json_values import MalformedError
 from pic.core.names import NAME_LABEL, UID_LABEL
-from pic.snapshot.parse import MalformedError
 
 TIME = "2026-01-01T00:00:00Z"
 Fields = dict[str, Any]

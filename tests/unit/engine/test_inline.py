@@ -31,7 +31,10 @@ def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
 
 
 def test_pulumi_is_imported_by_a_pass_of_the_engine_only() -> None:
-    code = "import sys; from pic.cli import main; from pic.engine import driver, engine; print('pulumi' in sys.modules)"
+    code = (
+        "import sys; from pic.cli import main; from pic.engine import driver, engine;"
+        " print('pulumi' in sys.modules)"
+    )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

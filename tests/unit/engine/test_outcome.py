@@ -4,14 +4,8 @@ import json
 
 import pytest
 
-from pic.core.errors import PicError, PiholeError, SettingsError
-from pic.engine.outcome import (
-    Failure,
-    FailureClass,
-    Outcome,
-    classed,
-    counted,
-)
+from pic.core.errors import FailureClass, PicError, PiholeError, SettingsError, classed
+from pic.engine.outcome import Failure, Outcome, counted
 from tests.support.deployed import URN, urn
 
 A, B, C = "a.example.com", "b.example.com", "c.example.com"

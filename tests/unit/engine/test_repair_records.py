@@ -8,7 +8,9 @@ from pic.core.model import (
 )
 from pic.engine import repair
 from pic.engine.backend.state import RememberedRecord, State
-from pic.planning.changes import Changes, RecordChanges
+from pic.planning.changes import Changes
+from pic.planning.record_changes import RecordChanges
+from pic.settings.parse import Settings
 
 IP, OTHER = "10.0.0.1", "10.0.0.2"
 
@@ -60,6 +62,6 @@ def test_records_that_go_and_are_forgotten_are_strays() -> None:
     removed = (live("a"), live("a", OTHER), live("b"), live("known"))
     changes = Changes("pic.prod", "c1", records=RecordChanges(removed=removed))
 
-    found = repair.stray_records(changes, State(records=remembered("known")))
+    found = repair.stray_records(changes, State(records=remembered("known")), Settings())
 
     assert found == (Record("a", OTHER, ()), Record("b", IP, ()))

@@ -12,8 +12,8 @@ from pic.planning.claims import (
     Contest,
     settle,
 )
+from pic.planning.notice_log import Notices
 from pic.planning.ownership import Inventory, Ownership
-from pic.planning.selection import Notices
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings
 

@@ -8,7 +8,7 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.planning import dns_records
-from pic.planning.selection import Notices
+from pic.planning.notice_log import Notices
 from pic.settings.parse import Settings, TargetName
 
 REGISTER = f"{dns_records.PREFIX}register"

@@ -18,7 +18,7 @@ from pic.planning import (
 )
 from pic.planning.ownership import Ownership
 from pic.settings.parse import Settings, TargetName
-from pic.snapshot import assemble
+from pic.snapshot import assemble, overlay
 from pic.snapshot.assemble import Seen
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.support.strategies import (
@@ -216,4 +216,4 @@ def test_whatever_an_object_looks_like_there_is_a_plan(
 def test_whatever_files_hold_there_is_a_snapshot(bodies: list[Raw]) -> None:
     files = assemble.from_documents(bodies, SCHEMA_TARGETS)
 
-    assert assemble.snapshot(assemble.overlay(files, files)).ingresses == ()
+    assert assemble.snapshot(overlay.overlay(files, files)).ingresses == ()

@@ -12,13 +12,9 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.planning import guard
-from pic.planning.changes import (
-    Changes,
-    RecordChanges,
-    RecordUpdate,
-    between,
-)
+from pic.planning.changes import Changes, between
 from pic.planning.ownership import Ownership
+from pic.planning.record_changes import RecordChanges, RecordUpdate
 from pic.settings.parse import Settings
 
 NOBODY = Changes("pic.prod", "cluster-1")

@@ -8,9 +8,9 @@ from pic.core.model import (
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim
+from pic.planning.notice_log import Notices
 from pic.planning.paths import ROOT, Route
 from pic.planning.routes import Routes, order
-from pic.planning.selection import Notices
 from pic.settings.parse import Settings
 
 HOST = "app.example.com"

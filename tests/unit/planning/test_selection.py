@@ -10,10 +10,10 @@ from pic.core.model import (
     ServiceBackend,
 )
 from pic.core.notices import Notice, Reason, Ref
+from pic.planning.notice_log import Notices
 from pic.planning.selection import (
     CHALLENGE,
     SOLVER_LABEL,
-    Notices,
     class_of,
     ignored,
     managed,

@@ -16,8 +16,9 @@ from pic.core.model import (
     Spec,
 )
 from pic.core.notices import Notice, Reason, Ref
+from pic.core.visible import visible
 from pic.planning.changes import Changes, FieldChange, Update
-from pic.report import markdown, tables
+from pic.report import markdown
 from pic.report.review import (
     Refusal,
     Review,
@@ -60,7 +61,7 @@ def test_whatever_a_text_holds_it_is_one_cell_of_code(text: str) -> None:
 
     cells = [token.children for token in tokens if token.type == "inline"][2:]
     assert len(cells) == 2
-    assert code_in(cells[0] or []) == tables.visible(text)
+    assert code_in(cells[0] or []) == visible(text)
     assert [each.content for each in cells[1] or []] == ["end"]
 
 

@@ -15,6 +15,7 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Notice, Reason, Ref
+from pic.core.visible import visible
 from pic.planning.changes import (
     Changes,
     FieldChange,
@@ -153,7 +154,7 @@ def test_the_foot_tells_which_notices_are_not_shown() -> None:
     ],
 )
 def test_nothing_is_hidden(text: str, shown: str) -> None:
-    assert tables.visible(text) == shown
+    assert visible(text) == shown
 
 
 def test_tunnels_have_a_namespace_where_the_spec_has_one() -> None:

@@ -9,7 +9,8 @@ from pic.core.model import (
     Plan,
     Record,
 )
-from pic.planning.changes import Changes, RecordChanges, RecordUpdate
+from pic.planning.changes import Changes
+from pic.planning.record_changes import RecordChanges, RecordUpdate
 from pic.report import (
     html,
     markdown,

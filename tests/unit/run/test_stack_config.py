@@ -12,12 +12,13 @@ from pic.core.model import Ingress, Snapshot
 from pic.core.names import derived_uid
 from pic.core.notices import Reason
 from pic.planning.ownership import Ownership
-from pic.run import stack_config
-from pic.run.stack_config import Branch, Proposal, Run
+from pic.run import reading, stack_config
+from pic.run.stack_config import Run
 from pic.settings.parse import ResourceSchema, Settings
 from pic.settings.stack_file import StackFile
 from pic.snapshot import assemble, pangolin
 from pic.snapshot.assemble import Seen
+from pic.snapshot.branch import Branch, Proposal, check_stdin, offline_snapshot, proposal
 from tests.support.api import (
     CLUSTER,
     furnish,
@@ -178,9 +179,7 @@ def web(name: str = "web") -> dict[str, object]:
 def test_files_alone_make_a_snapshot_of_the_schema_that_is_set(
     root: Path, setting: ResourceSchema, schema: object
 ) -> None:
-    snapshot = stack_config.offline_snapshot(
-        [manifest(root, web())], Settings(resource_schema=setting)
-    )
+    snapshot = offline_snapshot([manifest(root, web())], Settings(resource_schema=setting))
 
     assert snapshot == Snapshot(ingresses=(Ingress("prod", "web", "uid"),), schema=schema)  # type: ignore[arg-type]
 
@@ -189,14 +188,14 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     text = yaml.safe_dump(web()).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
 
-    snapshot = stack_config.offline_snapshot(["-"], Settings())
+    snapshot = offline_snapshot(["-"], Settings())
 
     assert [each.key for each in snapshot.ingresses] == [("prod", "web")]
 
 
 def test_a_path_that_is_not_there_is_told() -> None:
     with pytest.raises(ManifestError, match=r"^/nowhere: cannot be read: No such file"):
-        stack_config.offline_snapshot(["/nowhere"], Settings())
+        offline_snapshot(["/nowhere"], Settings())
 
 
 def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) -> None:
@@ -205,8 +204,8 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
         environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
         new = manifest(tmp_path, web(), web("new"))
 
-        bare = stack_config.live_snapshot(Settings(), environment)
-        laid = stack_config.live_snapshot(Settings(), environment, [new])
+        bare = reading.live_snapshot(Settings(), environment)
+        laid = reading.live_snapshot(Settings(), environment, [new])
 
     assert bare.cluster_id == laid.cluster_id == CLUSTER
     assert [each.name for each in bare.ingresses] == ["web", "other"]
@@ -219,15 +218,15 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
 
 
 def test_standard_input_is_read_once() -> None:
-    stack_config.check_stdin(["-", "a"], ["b"], [""])
+    check_stdin(["-", "a"], ["b"], [""])
 
     with pytest.raises(SettingsError, match=r"^- is standard input, which can be read only once$"):
-        stack_config.check_stdin(["a"], ["-"], ["-"])
+        check_stdin(["a"], ["-"], ["-"])
 
 
 def test_a_base_needs_files_to_compare_it_with() -> None:
     with pytest.raises(SettingsError) as caught:
-        stack_config.proposal(Seen(), Branch(base=["x"]), Settings())
+        proposal(Seen(), Branch(base=["x"]), Settings())
 
     assert str(caught.value) == (
         "--base needs --manifests, the same files of the branch, whether or not they are still"
@@ -236,7 +235,7 @@ def test_a_base_needs_files_to_compare_it_with() -> None:
 
 
 def test_without_a_branch_there_is_nothing_to_compare_notices_with() -> None:
-    assert stack_config.proposal(Seen(), Branch(), Settings()) == Proposal(Seen())
+    assert proposal(Seen(), Branch(), Settings()) == Proposal(Seen())
 
 
 def names(seen: Seen) -> list[str]:
@@ -252,7 +251,7 @@ def test_what_only_the_base_holds_is_deleted_by_the_branch(tmp_path: Path) -> No
     seen = Seen({"Ingress": [web("kept"), web("gone"), web("of-others")]})
     new, old = files(tmp_path / "new", "kept", "added"), files(tmp_path / "old", "kept", "gone")
 
-    found = stack_config.proposal(seen, Branch([new], base=[old]), Settings())
+    found = proposal(seen, Branch([new], base=[old]), Settings())
 
     assert names(found.after) == ["kept", "of-others", "added"]
     assert [names(each) for each in found.before] == [names(seen), names(seen)]
@@ -262,7 +261,7 @@ def test_without_the_branch_there_is_also_what_the_target_branch_adds(tmp_path: 
     seen = Seen({"Ingress": [web("live")]})
     new, old = files(tmp_path / "new", "a"), files(tmp_path / "old", "merged")
 
-    found = stack_config.proposal(seen, Branch([new], base=[old]), Settings())
+    found = proposal(seen, Branch([new], base=[old]), Settings())
 
     assert names(found.after) == ["live", "a"]
     assert [names(each) for each in found.before] == [["live"], ["live", "merged"]]
@@ -272,13 +271,13 @@ def test_beside_a_base_files_that_are_not_there_any_more_are_deleted(tmp_path: P
     seen = Seen({"Ingress": [web("gone"), web("of-others")]})
     old, missing = files(tmp_path / "old", "gone"), str(tmp_path / "new")
 
-    found = stack_config.proposal(seen, Branch([missing], base=[old]), Settings())
+    found = proposal(seen, Branch([missing], base=[old]), Settings())
 
     assert names(found.after) == ["of-others"]
     with pytest.raises(ManifestError, match="No such file"):
-        stack_config.proposal(seen, Branch([missing]), Settings())
+        proposal(seen, Branch([missing]), Settings())
     with pytest.raises(ManifestError, match="No such file"):
-        stack_config.proposal(seen, Branch([old], base=[missing]), Settings())
+        proposal(seen, Branch([old], base=[missing]), Settings())
 
 
 def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path) -> None:
@@ -286,8 +285,8 @@ def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path)
     new = files(tmp_path / "new", "renamed-file")
     removed = files(tmp_path / "removed", "gone", "renamed-file")
 
-    found = stack_config.proposal(seen, Branch([new], removed=[removed]), Settings())
-    alone = stack_config.proposal(seen, Branch(removed=[removed]), Settings())
+    found = proposal(seen, Branch([new], removed=[removed]), Settings())
+    alone = proposal(seen, Branch(removed=[removed]), Settings())
 
     assert names(found.after) == ["renamed-file", "of-others"]
     assert names(alone.after) == ["of-others"]
@@ -305,7 +304,7 @@ def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) 
 
     def found(**settings: object) -> tuple[int, int]:
         made = Settings(**settings)  # type: ignore[arg-type]
-        after = assemble.snapshot(stack_config.proposal(seen, branch, made).after)
+        after = assemble.snapshot(proposal(seen, branch, made).after)
         return len(after.ingresses), len(after.tunnels or ())
 
     assert found() == (1, 1)

@@ -10,12 +10,13 @@ from dev.pihole.server import PiHole
 from pic.core.errors import PiholeError, SettingsError
 from pic.core.model import LiveRecord, Unanswered
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning.changes import RecordChanges
 from pic.planning.ownership import Ownership
-from pic.run import situation, stack_config
-from pic.run.stack_config import Branch, Proposal, Run
+from pic.planning.record_changes import RecordChanges
+from pic.run import reading, situation, stack_config
+from pic.run.stack_config import Run
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.snapshot.assemble import Seen
+from pic.snapshot.branch import Branch, Proposal, proposal
 from tests.support.api import (
     CLUSTER,
     Api,
@@ -57,9 +58,7 @@ def environment(tmp_path: Path, **others: str) -> Mapping[str, str]:
 
 
 def look(tmp_path: Path, url: str, **others: object) -> Seen:
-    return stack_config.look(
-        settings(url, **others), environment(tmp_path, PIHOLE_PASSWORD=PASSWORD)
-    )
+    return reading.look(settings(url, **others), environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
 
 
 def survey(tmp_path: Path, url: str) -> situation.Situation:
@@ -163,7 +162,7 @@ def test_a_pihole_that_does_not_answer_ends_nothing_and_is_told(tmp_path: Path) 
 
 @pytest.mark.usefixtures("api")
 def test_what_only_plans_does_without_a_password_and_tells_it(tmp_path: Path) -> None:
-    found = stack_config.look(settings("http://127.0.0.1:9"), environment(tmp_path)).unanswered
+    found = reading.look(settings("http://127.0.0.1:9"), environment(tmp_path)).unanswered
 
     assert found is not None
     assert found.error.kind == "auth"
@@ -187,7 +186,7 @@ def test_a_review_of_a_branch_tells_that_records_were_not_compared(tmp_path: Pat
     branch = Branch([str(tmp_path / "branch.yaml")])
     why = Unanswered("http://pi.hole", PiholeError("no answer"))
 
-    found = stack_config.proposal(Seen(unanswered=why), branch, settings(why.url))
+    found = proposal(Seen(unanswered=why), branch, settings(why.url))
 
     assert found == Proposal(Seen(unanswered=why), (Seen(),))
 

@@ -1,9 +1,9 @@
+from pic.core.json_values import Raw
 from pic.core.model import Service, Snapshot, Unreadable
 from pic.core.names import STACK_LABEL, derived_uid
-from pic.snapshot import assemble
+from pic.snapshot import assemble, overlay
 from pic.snapshot.assemble import Seen
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
-from pic.snapshot.parse import Raw
 
 NETWORKING = "networking.k8s.io/v1"
 PANGOLIN = "tunnel.pangolin.io/v1alpha1"
@@ -101,7 +101,7 @@ def test_a_file_says_what_an_object_should_be_and_the_cluster_who_it_is() -> Non
     new = {"metadata": {"name": "y", "uid": "forged", "creationTimestamp": "forged"}, "spec": 3}
     odd: list[Raw] = [{"metadata": {"name": 1}}, {"metadata": []}]
 
-    merged = assemble.overlay(
+    merged = overlay.overlay(
         Seen({"Service": [there], "Ingress": [dict(odd[0])]}, "cluster-1", SCHEMA_TARGET),
         Seen({"Service": [file, new], "Ingress": odd, "PangolinTunnel": [file]}),
     )
@@ -123,7 +123,7 @@ def test_a_file_says_what_an_object_should_be_and_the_cluster_who_it_is() -> Non
 def test_live_resources_are_never_those_of_files() -> None:
     there = {"PangolinResource": [raw("PangolinResource", PANGOLIN)]}
 
-    assert assemble.overlay(Seen(there), Seen({"PangolinResource": []})) == Seen(there)
+    assert overlay.overlay(Seen(there), Seen({"PangolinResource": []})) == Seen(there)
 
 
 def named(kind: str, namespace: str, name: str) -> Raw:
@@ -160,7 +160,7 @@ def test_what_a_branch_deletes_is_taken_out_unless_it_is_elsewhere_in_the_branch
         }
     )
 
-    left = assemble.without(seen, gone, Seen({"Ingress": [named("Ingress", "prod", "api")]}))
+    left = overlay.without(seen, gone, Seen({"Ingress": [named("Ingress", "prod", "api")]}))
 
     assert left == Seen({**seen.objects, "Ingress": [api, far, odd]}, "cluster-1", SCHEMA_TARGET)
 
@@ -170,7 +170,7 @@ def test_files_count_only_where_a_live_run_looks() -> None:
     odd: Raw = {"metadata": []}
     tunnel = named("PangolinTunnel", "team", "x")
 
-    found = assemble.within(
+    found = overlay.within(
         Seen({"Ingress": [here, there, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET),
         {"Ingress": ("prod", "dev")},
     )

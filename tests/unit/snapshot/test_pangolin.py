@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from pic.core.errors import ClusterError
+from pic.core.json_values import Raw
 from pic.core.model import (
     HttpConfig,
     LiveResource,
@@ -14,7 +15,6 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.snapshot import pangolin
-from pic.snapshot.parse import Raw
 
 CRDS = Path(__file__).parents[3] / "dev" / "crds"
 

@@ -2,6 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
+from pic.core import json_values
+from pic.core.json_values import MalformedError, Raw
 from pic.core.model import (
     Ingress,
     IngressClass,
@@ -17,7 +19,6 @@ from pic.core.model import (
 )
 from pic.core.names import derived_uid
 from pic.snapshot import parse
-from pic.snapshot.parse import MalformedError, Raw
 
 NAMED = {"metadata": {"name": "web", "namespace": "prod"}}
 
@@ -214,11 +215,11 @@ def test_a_wrong_shape_is_told_with_its_place(
     ],
 )
 def test_scalars_are_text_as_people_mean_them(value: object, expected: str) -> None:
-    assert parse.text(value) == expected
+    assert json_values.text(value) == expected
 
 
 def test_a_number_too_long_to_be_written_is_still_text() -> None:
-    assert parse.text(10**5000) == "(a number)"
+    assert json_values.text(10**5000) == "(a number)"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_a_number_too_long_to_be_written_is_still_text() -> None:
     ],
 )
 def test_a_number_is_whole_and_of_32_bits(value: object, expected: int | None) -> None:
-    assert parse.integer(value) == expected
+    assert json_values.integer(value) == expected
 
 
 @pytest.mark.parametrize(

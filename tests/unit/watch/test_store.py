@@ -5,8 +5,8 @@ from itertools import count
 import pytest
 
 from pic.cluster.listing import CORE, NETWORKING, Read
+from pic.core.json_values import MalformedError
 from pic.snapshot import assemble
-from pic.snapshot.parse import MalformedError
 from pic.watch import store
 from pic.watch.store import Cache, News, Unpacked
 

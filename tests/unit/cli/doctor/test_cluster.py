@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pic.cli.bind import REVIEW
 from pic.cli.doctor import cluster
 from pic.cli.doctor.findings import (
     Finding,
@@ -22,6 +21,7 @@ from pic.cluster.listing import (
     PANGOLIN,
     Patience,
 )
+from pic.cluster.review_access import REVIEW
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from tests.support.api import (
     CLUSTER,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from pic.core.json_values import MalformedError
 from pic.engine.backend import state
 from pic.engine.backend.state import Remembered, RememberedRecord, State
-from pic.snapshot.parse import MalformedError
 from tests.support.deployed import TYPE, URN, urn
 
 A, B = "a.example.com", "b.example.com"
