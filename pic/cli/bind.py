@@ -16,14 +16,14 @@ from pic.snapshot.parse import identity
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class BindResult:
     """What init has to say."""
 
     text: str
     exit_code: int
 
 
-def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str]) -> Result:
+def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str]) -> BindResult:
     """Write the stack file of a stack and check its cluster.
 
     Raises:
@@ -38,7 +38,7 @@ def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str])
 
 def bind(
     file: StackFile, given: Mapping[str, object], settings: Settings, transport: Transport
-) -> Result:
+) -> BindResult:
     """Write the stack file for the cluster of a connection, and check that cluster.
 
     Raises:
@@ -80,7 +80,7 @@ def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
         return None
     try:
         found = listing.listing(
-            transport, listing.Read(TUNNEL, listing.PANGOLIN, "pangolintunnels")
+            transport, listing.Listing(TUNNEL, listing.PANGOLIN, "pangolintunnels")
         )
     except ClusterError:
         # The missing CRD or permission is told already.
@@ -89,12 +89,12 @@ def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
     return places.pop() if len(places) == 1 else None
 
 
-def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> Result:
+def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> BindResult:
     written = [f"  pic:{key}: {value}" for key, value in values.items()]
     lines = [f"wrote {file.shown}", *written]
     if missing:
         lines += ["", "The cluster lacks:", *(f"  {each}" for each in missing)]
-        return Result("\n".join(lines), ClusterError.exit_code)
+        return BindResult("\n".join(lines), ClusterError.exit_code)
     lines += ["", "CRDs and permissions are there. Next:"]
     lines += [f"  pulumi stack init {file.stack}", f"  pulumi preview --stack {file.stack}"]
-    return Result("\n".join(lines), 0)
+    return BindResult("\n".join(lines), 0)

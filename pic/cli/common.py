@@ -12,7 +12,7 @@ from pic.core import logs
 from pic.core.logs import LogFormat
 from pic.core.model import Plan
 from pic.core.notices import Notice
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 
 # It cannot be written out at run time.
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no public name
@@ -83,7 +83,7 @@ def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str 
     logs.tell(logs.ERROR, message, **(fields if options.log_format else {}))
 
 
-def heeding(run: Run) -> Run:
+def heeding(run: StackConfig) -> StackConfig:
     """Return a run, after its log level is in effect."""
     logs.set_level(logging.getLevelNamesMapping()[run.settings.log_level.upper()])
     return run

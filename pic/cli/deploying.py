@@ -23,11 +23,11 @@ from pic.core.errors import (
 from pic.engine.outcome import Failure, Outcome, counted
 from pic.report import text as text_report
 from pic.run import stack_config
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.stack_file import StackFile
 
 if TYPE_CHECKING:
-    from pic.engine.driver import Result
+    from pic.engine.driver import DeployResult
     from pic.engine.engine import Engine
     from pic.run.situation import Situation
 
@@ -35,7 +35,7 @@ EVERY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Deployment:
     """A stack and everything that is known of it before an engine runs."""
 
     engine: "Engine"
@@ -51,7 +51,7 @@ def add_acknowledge(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, Run]:
+def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, StackConfig]:
     """Return the stack and the settings to deploy with.
 
     Raises:
@@ -67,7 +67,7 @@ def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[
     return stack, common.heeding(stack_config.deployable({**stored, **given}, stack, environment))
 
 
-def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
+def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Deployment:
     """Read the settings and the cluster.
 
     Raises:
@@ -85,7 +85,7 @@ def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Work:
     engine = driver.engine_for(run, stack, environment, progress.step, steal_locks=steal)
     engine.ask_ahead()
     common.progress(options, "reading the cluster")
-    return Work(engine, situation.survey(run, environment))
+    return Deployment(engine, situation.survey(run, environment))
 
 
 def teller(options: argparse.Namespace) -> Callable[[str], None]:
@@ -134,7 +134,7 @@ def begin(known: "Situation") -> None:
     _log(run_log.begun(Scene(known.plan, known.changes, known.snapshot.ingresses)))
 
 
-def conclude(options: argparse.Namespace, known: "Situation", result: "Result") -> None:
+def conclude(options: argparse.Namespace, known: "Situation", result: "DeployResult") -> None:
     """Log and print what was done.
 
     Raises:
@@ -194,7 +194,7 @@ def check_report(path: str | None) -> None:
 
 def write_report(
     path: str | None,
-    result: "Result | None",
+    result: "DeployResult | None",
     error: PicError | None,
     known: "Situation | None" = None,
 ) -> None:

@@ -24,15 +24,15 @@ from pic.report import (
 from pic.report import (
     text as text_report,
 )
-from pic.report.review import Review, Subject
+from pic.report.review import Review, StackRef
 from pic.run import reading, stack_config
 from pic.settings.stack_file import PROJECT
 from pic.snapshot import assemble
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import Branch, check_stdin, proposal
 
 if TYPE_CHECKING:
-    from pic.run.stack_config import Run
+    from pic.run.stack_config import StackConfig
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 STDOUT = "-"
@@ -55,7 +55,7 @@ class Comparison:
     """
 
     stack: str
-    asked: "Run"
+    asked: "StackConfig"
     snapshot: Snapshot
     plan: Plan
     changes: Changes
@@ -68,7 +68,7 @@ class Comparison:
         refusals = guard.refusals_of(found, settings)
         reasons = [(each.message, each.acknowledgeable) for each in refusals]
         return review.build(
-            Subject(PROJECT, self.stack),
+            StackRef(PROJECT, self.stack),
             self.plan,
             found,
             known=self.known,
@@ -138,7 +138,7 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
     )
 
 
-def _planned(asked: "Run", seen: Seen) -> tuple[Snapshot, Plan]:
+def _planned(asked: "StackConfig", seen: RawSnapshot) -> tuple[Snapshot, Plan]:
     snapshot = assemble.snapshot(seen)
     planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
     return snapshot, common.with_remarks(planned, asked.remarks)

@@ -51,7 +51,7 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How many seconds an API server may take.
 
     Attributes:
@@ -67,7 +67,7 @@ class Patience:
     retries: int = 3
 
 
-PATIENCE = Patience()
+PATIENCE = Timeouts()
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class ApiTransport:
 
     pool: urllib3.PoolManager
     server: str
-    patience: Patience
+    patience: Timeouts
     credentials: Credentials
 
     def get(self, path: str) -> object:
@@ -215,7 +215,7 @@ def _decoded(status: int, data: bytes, where: str) -> object:
 def connect(
     settings: Settings,
     environment: Mapping[str, str],
-    patience: Patience = PATIENCE,
+    patience: Timeouts = PATIENCE,
     *,
     apart: bool = False,
 ) -> ApiTransport:

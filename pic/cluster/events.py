@@ -17,7 +17,7 @@ EVENTS_A_RUN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class InvolvedObject:
     """The Ingress an Event is about."""
 
     namespace: str
@@ -25,7 +25,9 @@ class Subject:
     uid: str
 
 
-def post(transport: Transport, subject: Subject, level: Level, reason: str, message: str) -> None:
+def post(
+    transport: Transport, subject: InvolvedObject, level: Level, reason: str, message: str
+) -> None:
     """Create an Event of what has happened.
 
     Raises:
@@ -45,7 +47,7 @@ def warn(transport: Transport, warned: Warned) -> None:
         ClusterError: There was no answer.
     """
     owner = warned.ingress
-    subject = Subject(owner.namespace, owner.name, owner.uid)
+    subject = InvolvedObject(owner.namespace, owner.name, owner.uid)
     body = _body(Level.WARNING, warned.reason, warned.message)
     try:
         _create(transport, subject, body, warned.digest)
@@ -54,7 +56,7 @@ def warn(transport: Transport, warned: Warned) -> None:
             raise
 
 
-def _create(transport: Transport, subject: Subject, body: Raw, suffix: str) -> None:
+def _create(transport: Transport, subject: InvolvedObject, body: Raw, suffix: str) -> None:
     event = {
         **body,
         "metadata": {

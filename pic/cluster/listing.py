@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from pic.cluster.connection import (
     PATIENCE,
     ApiTransport,
-    Patience,
     StatusError,
+    Timeouts,
     Transport,
     connect,
 )
@@ -26,10 +26,10 @@ from pic.core.model import Schema
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.settings.permissions import tunnel_places
 from pic.snapshot import assemble, pangolin
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 # What a connection is belongs to this door.
-__all__ = ["PATIENCE", "ApiTransport", "Patience", "StatusError", "Transport", "connect"]
+__all__ = ["PATIENCE", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
 
 PAGE = 500
 RESTARTS = 3
@@ -54,7 +54,7 @@ INSTEAD: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Listing:
     """One listing that a run needs.
 
     Attributes:
@@ -82,26 +82,26 @@ class Read:
         return f"{self.plural} {where}"
 
 
-def reads(settings: Settings) -> list[Read]:
+def reads(settings: Settings) -> list[Listing]:
     """Return the listings these settings need, and no others.
 
     Our own objects are listed everywhere, whatever the namespaces setting says.
     """
     places = settings.namespaces or ("",)
-    found = [Read(assemble.INGRESS, NETWORKING, "ingresses", place) for place in places]
+    found = [Listing(assemble.INGRESS, NETWORKING, "ingresses", place) for place in places]
     if TargetName.PANGOLIN not in settings.targets:
         return found
     if "" in settings.ingress_classes:
-        found.append(Read(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses"))
-    found += [Read(assemble.SERVICE, CORE, "services", place) for place in places]
+        found.append(Listing(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses"))
+    found += [Listing(assemble.SERVICE, CORE, "services", place) for place in places]
     for place in tunnel_places(settings):
-        found.append(Read(assemble.TUNNEL, PANGOLIN, "pangolintunnels", place))
-        found.append(Read(assemble.ORGANIZATION, PANGOLIN, "pangolinorganizations", place))
-    found.append(Read(assemble.RESOURCE, PANGOLIN, "pangolinresources"))
+        found.append(Listing(assemble.TUNNEL, PANGOLIN, "pangolintunnels", place))
+        found.append(Listing(assemble.ORGANIZATION, PANGOLIN, "pangolinorganizations", place))
+    found.append(Listing(assemble.RESOURCE, PANGOLIN, "pangolinresources"))
     return found
 
 
-def read(transport: Transport, settings: Settings) -> Seen:
+def read(transport: Transport, settings: Settings) -> RawSnapshot:
     """Read everything a run needs.
 
     Raises:
@@ -120,7 +120,7 @@ def read(transport: Transport, settings: Settings) -> Seen:
         finally:
             # After an error nothing is worth waiting for.
             pool.shutdown(wait=False, cancel_futures=True)
-    return Seen(objects, known, shape)
+    return RawSnapshot(objects, known, shape)
 
 
 def cluster_id(transport: Transport, settings: Settings) -> str:
@@ -185,7 +185,7 @@ def fixed_schema(setting: ResourceSchema) -> Schema | None:
             assert_never(setting)
 
 
-def listing(transport: Transport, wanted: Read) -> list[Raw]:
+def listing(transport: Transport, wanted: Listing) -> list[Raw]:
     """Return every object of a collection, whole.
 
     A listing that expires between two pages is started again, a bounded number of times.
@@ -206,7 +206,7 @@ def listing(transport: Transport, wanted: Read) -> list[Raw]:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """A part of a listing.
 
     Attributes:
@@ -219,7 +219,7 @@ class Page:
     after: str
 
 
-def pages(transport: Transport, wanted: Read, size: int = PAGE) -> Iterator[Page]:
+def pages(transport: Transport, wanted: Listing, size: int = PAGE) -> Iterator[ListPage]:
     """Yield a collection page by page.
 
     Raises:
@@ -236,19 +236,19 @@ def pages(transport: Transport, wanted: Read, size: int = PAGE) -> Iterator[Page
             return
 
 
-def _page(answer: object, wanted: Read) -> Page:
+def _page(answer: object, wanted: Listing) -> ListPage:
     expected = f"{wanted.kind}List"
     match answer:
         case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (
             kind == expected and all(isinstance(item, dict) for item in items)
         ):
             version, after = metadata.get("resourceVersion"), metadata.get("continue")
-            return Page(items, text(version), text(after))
+            return ListPage(items, text(version), text(after))
     kind = text(answer.get("kind")) if isinstance(answer, dict) else "no object"
     raise ClusterError(f"listing {wanted} gave {kind or 'no kind'}, not a whole {expected}")
 
 
-def refused(wanted: Read, verb: str, error: StatusError) -> ClusterError:
+def refused(wanted: Listing, verb: str, error: StatusError) -> ClusterError:
     """Return the error for a collection that was not given; names scope and remedy."""
     return _refused(str(wanted), verb, error, INSTEAD.get(wanted.plural, ""))
 

@@ -18,7 +18,7 @@ from pic.core.json_values import (
     text,
 )
 from pic.core.model import LiveResource
-from pic.planning.ownership import Ownership, Whose
+from pic.planning.ownership import OwnerKind, Ownership
 from pic.snapshot import pangolin
 from pic.snapshot.parse import identity
 
@@ -26,10 +26,10 @@ VERSION = 1
 LONGEST_MESSAGE = 160
 NONE_LIVE = "No object of this stack is live."
 
-_OURS = (Whose.OURS, Whose.STRIPPED)
+_OURS = (OwnerKind.OURS, OwnerKind.STRIPPED)
 
 
-class Standing(StrEnum):
+class ReadyState(StrEnum):
     """How far the operator is with an object; in the order in which people want to see them."""
 
     ERROR = "error"
@@ -51,7 +51,7 @@ class Row:
     host: str
     namespace: str
     name: str
-    standing: Standing
+    standing: ReadyState
     phase: str = ""
     message: str = ""
     url: str = ""
@@ -65,46 +65,46 @@ class Row:
     @property
     def order(self) -> tuple[int, str, str, str]:
         """Errors first, then by host."""
-        return list(Standing).index(self.standing), self.host, self.namespace, self.name
+        return list(ReadyState).index(self.standing), self.host, self.namespace, self.name
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StatusReport:
     """The rows of a stack, in their order."""
 
     rows: tuple[Row, ...] = ()
 
     @property
-    def counts(self) -> dict[Standing, int]:
+    def counts(self) -> dict[ReadyState, int]:
         """How many rows there are of each standing."""
         found = Counter(row.standing for row in self.rows)
-        return {standing: found[standing] for standing in Standing}
+        return {standing: found[standing] for standing in ReadyState}
 
     @property
     def is_ready(self) -> bool:
         """Every object is ready; so it is where there are none."""
-        return self.counts[Standing.READY] == len(self.rows)
+        return self.counts[ReadyState.READY] == len(self.rows)
 
 
-def report(objects: Iterable[Raw], ownership: Ownership) -> Report:
+def report(objects: Iterable[Raw], ownership: Ownership) -> StatusReport:
     """Return what the operator says of those PangolinResources that are ours."""
     rows = (_row(raw, ownership) for raw in objects)
     return ordered(row for row in rows if row)
 
 
-def ordered(rows: Iterable[Row]) -> Report:
+def ordered(rows: Iterable[Row]) -> StatusReport:
     """Return a report of some rows, errors first."""
-    return Report(tuple(sorted(rows, key=lambda row: row.order)))
+    return StatusReport(tuple(sorted(rows, key=lambda row: row.order)))
 
 
-def selected(whole: Report, keys: Iterable[tuple[str, str]]) -> Report:
+def selected(whole: StatusReport, keys: Iterable[tuple[str, str]]) -> StatusReport:
     """Return the rows of some objects, by namespace and name; one that is missing is pending."""
     known = {row.key: row for row in whole.rows}
     return ordered(known.get(key) or _missing(key) for key in sorted(set(keys)))
 
 
 def _missing(key: tuple[str, str]) -> Row:
-    return Row("", *key, Standing.PENDING, message="there is no such object, or it is not ours")
+    return Row("", *key, ReadyState.PENDING, message="there is no such object, or it is not ours")
 
 
 def _row(raw: Raw, ownership: Ownership) -> Row | None:
@@ -125,7 +125,7 @@ def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> Row | 
         return None
     if ownership.of(LiveResource(namespace, name, uid="", host="", labels=labels)) not in _OURS:
         return None
-    return Row("", namespace, name, Standing.ERROR, message=f"cannot be read: {error}")
+    return Row("", namespace, name, ReadyState.ERROR, message=f"cannot be read: {error}")
 
 
 def _told(found: LiveResource, raw: Raw) -> Row:
@@ -146,24 +146,24 @@ def _ready_condition(status: Raw) -> Raw:
     return next((each for each in found if each.get("type") == "Ready"), {})
 
 
-def _judged(found: LiveResource, raw: Raw, condition: Raw) -> tuple[Standing, str]:
+def _judged(found: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState, str]:
     said = text(condition.get("message"))
     if mapping(raw.get("metadata"), "metadata").get("deletionTimestamp") is not None:
-        return Standing.PENDING, "it is being deleted"
+        return ReadyState.PENDING, "it is being deleted"
     stale = _is_stale(found, raw, condition)
     match found.status:
         case "":
-            return Standing.PENDING, said or "the operator has not said anything yet"
+            return ReadyState.PENDING, said or "the operator has not said anything yet"
         case "Error":
             # The operator may report an error without having taken note of the generation.
             said = said or "the operator gives no reason"
-            return Standing.ERROR, f"{said} (said before the last change)" if stale else said
+            return ReadyState.ERROR, f"{said} (said before the last change)" if stale else said
         case "Ready" if stale:
-            return Standing.PENDING, "the operator has not taken up the last change yet"
+            return ReadyState.PENDING, "the operator has not taken up the last change yet"
         case "Ready":
-            return Standing.READY, said
+            return ReadyState.READY, said
         case _:
-            return Standing.PENDING, said
+            return ReadyState.PENDING, said
 
 
 def _is_stale(found: LiveResource, raw: Raw, condition: Raw) -> bool:
@@ -173,7 +173,7 @@ def _is_stale(found: LiveResource, raw: Raw, condition: Raw) -> bool:
     return observed is not None and observed < found.generation
 
 
-def as_text(value: Report) -> str:
+def as_text(value: StatusReport) -> str:
     """Return the rows as a table, and their counts in a line."""
     if not value.rows:
         return NONE_LIVE
@@ -196,7 +196,7 @@ def _cells(row: Row) -> Mapping[str, str]:
         "BINDING": plain(row.binding) or "-",
         "URL": plain(row.url) or "-",
         # That a ready one is ready needs no words.
-        "MESSAGE": "" if row.standing is Standing.READY else plain(row.message),
+        "MESSAGE": "" if row.standing is ReadyState.READY else plain(row.message),
     }
 
 
@@ -206,16 +206,16 @@ def plain(message: str) -> str:
     return line if len(line) <= LONGEST_MESSAGE else f"{line[: LONGEST_MESSAGE - 1]}…"
 
 
-def counted(value: Report) -> str:
+def counted(value: StatusReport) -> str:
     """Return the counts in a line."""
     counts = value.counts
     return (
-        f"{counts[Standing.READY]} of {len(value.rows)} ready,"
-        f" {counts[Standing.PENDING]} pending, {counts[Standing.ERROR]} in error"
+        f"{counts[ReadyState.READY]} of {len(value.rows)} ready,"
+        f" {counts[ReadyState.PENDING]} pending, {counts[ReadyState.ERROR]} in error"
     )
 
 
-def as_json(value: Report) -> str:
+def as_json(value: StatusReport) -> str:
     """Return the same as JSON, with whole messages."""
     rows = [
         {

@@ -5,19 +5,19 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from pic.cluster import listing, status
-from pic.cluster.listing import PANGOLIN, Read, Transport
-from pic.cluster.status import Report, Row, Standing
+from pic.cluster.listing import PANGOLIN, Listing, Transport
+from pic.cluster.status import ReadyState, Row, StatusReport
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
 from pic.snapshot.assemble import RESOURCE
 
-RESOURCES = Read(RESOURCE, PANGOLIN, "pangolinresources")
+RESOURCES = Listing(RESOURCE, PANGOLIN, "pangolinresources")
 # Seconds between two looks: an operator with few objects is quick, one with many has time.
 FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 1.0, 10.0, 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Clock:
     """How a wait passes its time.
 
     Attributes:
@@ -31,7 +31,7 @@ class Pace:
     sleep: Callable[[float], None] = time.sleep
 
 
-def look(transport: Transport, ownership: Ownership) -> Report:
+def look(transport: Transport, ownership: Ownership) -> StatusReport:
     """Return what the operator says of our objects now.
 
     Raises:
@@ -45,8 +45,8 @@ def until_ready(
     ownership: Ownership,
     keys: Collection[tuple[str, str]],
     deadline_seconds: float,
-    pace: Pace,
-) -> Report:
+    pace: Clock,
+) -> StatusReport:
     """Wait until objects are ready, and return how they are then or at the deadline.
 
     An error that the operator reports is told at once and does not end the wait, since operators
@@ -81,17 +81,17 @@ class _Wait:
     transport: Transport
     ownership: Ownership
     keys: Collection[tuple[str, str]]
-    pace: Pace
+    pace: Clock
     trouble: ClusterError | None = None
     counts: str = ""
     errors: set[Row] = field(default_factory=set)
 
-    def look(self) -> Report:
+    def look(self) -> StatusReport:
         found = status.selected(look(self.transport, self.ownership), self.keys)
         self._tell(found)
         return found
 
-    def look_again(self, before: Report) -> Report:
+    def look_again(self, before: StatusReport) -> StatusReport:
         try:
             found = self.look()
         except ClusterError as error:
@@ -101,8 +101,8 @@ class _Wait:
         self.trouble = None
         return found
 
-    def _tell(self, found: Report) -> None:
-        errors = {row for row in found.rows if row.standing is Standing.ERROR}
+    def _tell(self, found: StatusReport) -> None:
+        errors = {row for row in found.rows if row.standing is ReadyState.ERROR}
         for row in sorted(errors - self.errors, key=lambda row: row.order):
             where = "/".join(row.key)
             self.pace.tell(f"{row.host or where} ({where}): {status.plain(row.message)}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pic.core.model import Family, LiveRecord, LiveResource
-from pic.engine.backend.state import Remembered, State
+from pic.engine.backend.state import Remembered, StackState
 from pic.engine.repair import as_live
 from pic.planning.changes import FieldChange, differences
 from pic.planning.ownership import Inventory, Ownership
@@ -49,7 +49,9 @@ class DriftedRecord:
     live: tuple[str, ...] = ()
 
 
-def find(state: State, live: Sequence[LiveResource], ownership: Ownership) -> tuple[Drifted, ...]:
+def find(
+    state: StackState, live: Sequence[LiveResource], ownership: Ownership
+) -> tuple[Drifted, ...]:
     """Compare the last deployment with what is live, by host."""
     by_key = {each.key: each for each in live}
     found = [*_declared(state, by_key), *_untracked(state, live, ownership)]
@@ -57,7 +59,7 @@ def find(state: State, live: Sequence[LiveResource], ownership: Ownership) -> tu
 
 
 def find_records(
-    state: State, live: Sequence[LiveRecord] | None, *, marked: bool = True
+    state: StackState, live: Sequence[LiveRecord] | None, *, marked: bool = True
 ) -> tuple[DriftedRecord, ...]:
     """Compare the records of the last deployment with what Pi-hole has, by host and family.
 
@@ -88,7 +90,7 @@ def _record(host: str, declared: str | None, live: tuple[str, ...]) -> DriftedRe
     return DriftedRecord(host, Kind.CHANGED if live else Kind.MISSING, declared, live)
 
 
-def _declared(state: State, live: dict[tuple[str, str], LiveResource]) -> Iterator[Drifted]:
+def _declared(state: StackState, live: dict[tuple[str, str], LiveResource]) -> Iterator[Drifted]:
     for host, remembered in state.resources.items():
         there = live.get(remembered.key)
         if there is None:
@@ -103,7 +105,7 @@ def _fields(remembered: Remembered, there: LiveResource) -> Iterator[FieldChange
 
 
 def _untracked(
-    state: State, live: Sequence[LiveResource], ownership: Ownership
+    state: StackState, live: Sequence[LiveResource], ownership: Ownership
 ) -> Iterator[Drifted]:
     for each in Inventory(live, ownership).ours:
         if each.key not in state.keys:

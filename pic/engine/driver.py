@@ -23,14 +23,14 @@ from pic.core.json_values import (
 from pic.core.model import LiveResource, Plan, Record
 from pic.engine import repair
 from pic.engine.backend import history
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
 from pic.planning import changes, guard
 from pic.planning.changes import Changes
 from pic.run import fingerprint, situation
 from pic.run.situation import Situation
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.settings.stack_file import PROJECT
 
@@ -45,7 +45,7 @@ GONE = ("delete", "replace", "delete-replaced", "create-replacement", "import-re
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DeployResult:
     """What a run did.
 
     Attributes:
@@ -72,7 +72,7 @@ class Result:
         return (*self.failures, Failure("", classed(self.unanswered), TargetName.PIHOLE))
 
 
-def up(engine: Engine, known: Situation, tell: Tell) -> Result:
+def up(engine: Engine, known: Situation, tell: Tell) -> DeployResult:
     """Bring about what is planned.
 
     Raises:
@@ -83,12 +83,12 @@ def up(engine: Engine, known: Situation, tell: Tell) -> Result:
         outputs = engine.outputs()
         if outputs is not None and unchanged(known, outputs):
             _annotate(known, known.plan, tell)
-            return Result(known.changes, None, known.pihole)
+            return DeployResult(known.changes, None, known.pihole)
         _import_ahead()
         if outputs is None:
             engine.create()
         # A first run that was interrupted has left resources, and no outputs.
-        state = State() if outputs is None else engine.state()
+        state = StackState() if outputs is None else engine.state()
         try:
             known = replace(_owning(known, state), told=_told(outputs or {}))
             return _Up(engine, known, tell).run(state, outputs or {})
@@ -96,7 +96,7 @@ def up(engine: Engine, known: Situation, tell: Tell) -> Result:
             _prune(engine, known.settings, tell)
 
 
-def _owning(known: Situation, state: State) -> Situation:
+def _owning(known: Situation, state: StackState) -> Situation:
     """Plan anew where the engine knows of records of ours that bear no mark.
 
     Raises:
@@ -126,7 +126,7 @@ class _Up:
     known: Situation
     tell: Tell
 
-    def run(self, state: State, outputs: Raw) -> Result:
+    def run(self, state: StackState, outputs: Raw) -> DeployResult:
         moved = self.has_moved(outputs)
         # The engine still knows the way to the former Pi-hole only, which may be gone.
         read = self.refresh(replace(state, records={}) if moved else state)
@@ -154,7 +154,7 @@ class _Up:
         former = _deployed(outputs).get("piholeUrl")
         return former not in (None, fingerprint.means(self.known).get("piholeUrl"))
 
-    def fill(self, first: Outcome, state: State) -> Outcome:
+    def fill(self, first: Outcome, state: StackState) -> Outcome:
         """Declare once more: by now the engine knows the way to the Pi-hole that lacks records."""
         if first.failures:
             return first
@@ -163,10 +163,10 @@ class _Up:
             return read
         return self.declare(self.known.plan, state).after(first)
 
-    def result(self, outcome: Outcome) -> Result:
-        return Result(self.known.changes, outcome, self.known.pihole)
+    def result(self, outcome: Outcome) -> DeployResult:
+        return DeployResult(self.known.changes, outcome, self.known.pihole)
 
-    def refresh(self, state: State) -> Outcome:
+    def refresh(self, state: StackState) -> Outcome:
         stale = repair.stale(
             self.known.snapshot,
             self.known.plan,
@@ -190,7 +190,7 @@ class _Up:
                     digest=error.digest,
                 ) from error
 
-    def declare(self, plan: Plan, state: State) -> Outcome:
+    def declare(self, plan: Plan, state: StackState) -> Outcome:
         known = replace(self.known, plan=plan)
         unknown = sum(each.host not in state.resources for each in plan.resources)
         unknown += sum(model.record_id(each) not in state.records for each in plan.records)
@@ -220,7 +220,7 @@ def beyond(known: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
     return tuple(live for live in known.snapshot.live if live.host in hosts and live.key in kept)
 
 
-def destroy(engine: Engine, known: Situation, tell: Tell) -> Result:
+def destroy(engine: Engine, known: Situation, tell: Tell) -> DeployResult:
     """Delete everything of ours in the cluster, also what the engine has forgotten.
 
     Raises:
@@ -233,7 +233,7 @@ def destroy(engine: Engine, known: Situation, tell: Tell) -> Result:
             engine.create()
         state = engine.state()
         if first := _take_up(engine, known, going, state, tell):
-            return Result(going, first)
+            return DeployResult(going, first)
         tell("deleting")
         try:
             outcome = _releasing(known).run(engine.destroy)
@@ -241,11 +241,11 @@ def destroy(engine: Engine, known: Situation, tell: Tell) -> Result:
             _prune(engine, known.settings, tell)
         if not outcome.failures:
             _annotate(known, Plan(), tell)
-        return Result(going, outcome, known.pihole)
+        return DeployResult(going, outcome, known.pihole)
 
 
 def _take_up(
-    engine: Engine, known: Situation, going: Changes, state: State, tell: Tell
+    engine: Engine, known: Situation, going: Changes, state: StackState, tell: Tell
 ) -> Outcome | None:
     """Make known to the engine what it has forgotten; return what failed."""
     lost, records = repair.strays(going, state), repair.stray_records(going, state, known.settings)
@@ -277,7 +277,7 @@ def everything(known: Situation) -> Changes:
     return changes.between(known.snapshot, Plan(), asked.label, asked.ownership)
 
 
-def _known_only(plan: Plan, state: State) -> Plan:
+def _known_only(plan: Plan, state: StackState) -> Plan:
     return replace(plan, resources=tuple(e for e in plan.resources if e.key in state.keys))
 
 
@@ -319,7 +319,7 @@ def _deployed(outputs: Raw) -> Raw:
 
 
 def engine_for(
-    asked: Run,
+    asked: StackConfig,
     stack: str,
     environment: Mapping[str, str],
     tell: Callable[[Outcome], None],

@@ -19,9 +19,9 @@ from pic.core import logs
 from pic.core.errors import EngineError, InterruptedRunError, LockedError
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.engine.backend import locks, state
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
-from pic.engine.pulumi_command import Answer, Command
+from pic.engine.pulumi_command import Command, CommandResult
 
 NO_STACK = 6  # the CLI's exit code
 
@@ -67,15 +67,15 @@ class Engine:
             return None
         return _json(_good(answer).stdout)
 
-    def state(self) -> State:
+    def state(self) -> StackState:
         """Return what the engine remembers: nothing where there is no such stack.
 
         Raises:
             EngineError: The backend cannot be read.
         """
-        return self.remembered() or State()
+        return self.remembered() or StackState()
 
-    def remembered(self) -> State | None:
+    def remembered(self) -> StackState | None:
         """Return the same, and None when the backend has no such stack."""
         answer = self._ask("stack", "export")
         if answer.code == NO_STACK:
@@ -142,7 +142,7 @@ class Engine:
         text = f"{backend}\n{self.root.resolve()}\n{self.stack}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def _ask(self, *arguments: str) -> Answer:
+    def _ask(self, *arguments: str) -> CommandResult:
         whole = [*arguments, "--stack", self.stack]
         answer = self.command.run(whole, str(self.root), {"PULUMI_SKIP_UPDATE_CHECK": "true"})
         self._heed()
@@ -204,7 +204,7 @@ class _DeadLocksError(LockedError):
     """The stack is locked, by runs that are no more."""
 
 
-def _good(answer: Answer) -> Answer:
+def _good(answer: CommandResult) -> CommandResult:
     if answer.code != 0:
         words = answer.stderr.strip() or answer.stdout.strip()
         raise EngineError(words.removeprefix("error: "))

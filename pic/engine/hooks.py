@@ -10,13 +10,13 @@ from typing import Any
 from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, ResourceHookOptions
 
 from pic.cluster import events, managed_fields
-from pic.cluster.events import EVENTS_A_RUN, Subject
+from pic.cluster.events import EVENTS_A_RUN, InvolvedObject
 from pic.cluster.listing import PANGOLIN, StatusError, Transport
 from pic.core.json_values import Raw, mapping
 from pic.core.model import FIELD_MANAGER, Owner
 from pic.core.names import NAME_LABEL, UID_LABEL
 from pic.core.notices import Level
-from pic.planning.ownership import Ownership, Whose
+from pic.planning.ownership import OwnerKind, Ownership
 from pic.report.event_texts import Warned
 from pic.snapshot.pangolin import resource
 
@@ -183,14 +183,16 @@ class Hooks:
         message = text.format(host=inputs.get("host"), ip=inputs.get("ip"))
         owners = surroundings.owners if surroundings else {}
         for owner in owners.get(str(inputs.get("host")), ()):
-            await self._post(Subject(owner.namespace, owner.name, owner.uid), reason, message)
+            await self._post(
+                InvolvedObject(owner.namespace, owner.name, owner.uid), reason, message
+            )
 
     async def _tell(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
         namespace, name, subject = _identity(inputs)
         message = f"{_host(inputs)} {what} PangolinResource {namespace}/{name}"
         await self._post(subject, reason, message)
 
-    async def _post(self, subject: Subject, reason: str, message: str) -> None:
+    async def _post(self, subject: InvolvedObject, reason: str, message: str) -> None:
         surroundings = self._surroundings
         if surroundings is None or not surroundings.events or self._told >= EVENTS_A_RUN:
             return
@@ -216,7 +218,7 @@ def _check(surroundings: Surroundings, namespace: str, name: str) -> None:
         if error.status == 404:
             return
         raise
-    if whose not in (Whose.OURS, Whose.STRIPPED):
+    if whose not in (OwnerKind.OURS, OwnerKind.STRIPPED):
         raise RuntimeError(
             f"PangolinResource {namespace}/{name} is not ours any more ({whose}): not deleted. Run"
             " `pulumi state delete` on its URN to forget it"
@@ -226,7 +228,7 @@ def _check(surroundings: Surroundings, namespace: str, name: str) -> None:
 def _take_over(surroundings: Surroundings, namespace: str, name: str) -> None:
     for _ in range(ATTEMPTS):
         found, whose = _look(surroundings, namespace, name)
-        if whose not in (Whose.PREDECESSOR, Whose.OURS, Whose.STRIPPED):
+        if whose not in (OwnerKind.PREDECESSOR, OwnerKind.OURS, OwnerKind.STRIPPED):
             raise RuntimeError(
                 f"PangolinResource {namespace}/{name} has become somebody else's ({whose}): not"
                 " taken over"
@@ -248,7 +250,7 @@ def _take_over(surroundings: Surroundings, namespace: str, name: str) -> None:
     )
 
 
-def _look(surroundings: Surroundings, namespace: str, name: str) -> tuple[Raw, Whose]:
+def _look(surroundings: Surroundings, namespace: str, name: str) -> tuple[Raw, OwnerKind]:
     """Return a live object, and whose it is."""
     found = mapping(surroundings.transport.get(_path(namespace, name)), "PangolinResource")
     return found, surroundings.ownership.of(resource(found))
@@ -258,7 +260,7 @@ def _path(namespace: str, name: str) -> str:
     return f"{PANGOLIN}/namespaces/{namespace}/pangolinresources/{name}"
 
 
-def _identity(inputs: Mapping[str, Any] | None) -> tuple[str, str, Subject]:
+def _identity(inputs: Mapping[str, Any] | None) -> tuple[str, str, InvolvedObject]:
     """Return namespace and name of an object, and the Ingress that controls it."""
     metadata = mapping((inputs or {}).get("metadata"), "metadata")
     namespace, name = str(metadata.get("namespace")), str(metadata.get("name"))
@@ -267,7 +269,7 @@ def _identity(inputs: Mapping[str, Any] | None) -> tuple[str, str, Subject]:
     first = mapping(owners[0] if isinstance(owners, list) else {}, "owner")
     ingress = first.get("name") or labels.get(NAME_LABEL)
     uid = first.get("uid") or labels.get(UID_LABEL)
-    return namespace, name, Subject(namespace, str(ingress), str(uid))
+    return namespace, name, InvolvedObject(namespace, str(ingress), str(uid))
 
 
 def _host(inputs: Mapping[str, Any] | None) -> str:

@@ -26,7 +26,7 @@ from pic.core.errors import (
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
 from pic.engine import repair
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.hooks import Hooks, Surroundings
 from pic.engine.targets import pangolin, pihole, registration
@@ -36,7 +36,7 @@ from pic.report import event_texts
 from pic.report import text as text_report
 from pic.run import fingerprint, situation, stack_config
 from pic.run.situation import Situation
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings, TargetName
 from pic.settings.stack_file import PROJECT
 
@@ -88,7 +88,7 @@ def bind(known: Situation, hooks: Hooks) -> None:
 
 
 def release(
-    asked: Run, transport: Transport, hooks: Hooks, unanswered: PiholeError | None = None
+    asked: StackConfig, transport: Transport, hooks: Hooks, unanswered: PiholeError | None = None
 ) -> None:
     """Declare nothing, so that everything may go; only the hooks are there.
 
@@ -106,7 +106,9 @@ def release(
     guard.check_cluster(listing.cluster_id(transport, asked.settings), asked.settings)
 
 
-def _pihole(asked: Run, transport: Transport, environment: Mapping[str, str]) -> PiholeError | None:
+def _pihole(
+    asked: StackConfig, transport: Transport, environment: Mapping[str, str]
+) -> PiholeError | None:
     """Say why Pi-hole does not answer; None where it does, or is no target."""
     if TargetName.PIHOLE not in asked.settings.targets:
         return None
@@ -185,7 +187,7 @@ def _tells(found: changes.Changes, settings: Settings) -> bool:
     return settings.events and count <= EVENTS_A_RUN
 
 
-def _asked(environment: Mapping[str, str]) -> Run:
+def _asked(environment: Mapping[str, str]) -> StackConfig:
     prefix = f"{PROJECT}:"
     raw = {
         key.removeprefix(prefix): value
@@ -228,7 +230,7 @@ def _orphans(known: Situation) -> Sequence[Notice]:
     return tuple(repair.orphans(repair.strays(going, state), records))
 
 
-def _remembered() -> State | None:
+def _remembered() -> StackState | None:
     """Return what the engine knows of the stack; None, and told so, where it cannot be asked."""
     stack = f"{pulumi.get_organization()}/{PROJECT}/{pulumi.get_stack()}"
     why = f"the backend has no stack {stack}"

@@ -30,7 +30,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE_SIGNALS = 2
 
 
-class Answer(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command said and ended with."""
 
     stdout: str
@@ -78,7 +78,7 @@ class Command:
         additional_env: Mapping[str, str],
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
-    ) -> Answer:
+    ) -> CommandResult:
         """Run a command to its end and return what it said, whatever its exit code."""
         process = subprocess.Popen(
             [*_keeping(), self.command, "--non-interactive", *args],
@@ -95,7 +95,7 @@ class Command:
         with process, self._passing_on(process):
             out, err = _read(process, on_output, on_error)
             self.code = process.wait()
-        return Answer(out, err, self.code)
+        return CommandResult(out, err, self.code)
 
     @contextlib.contextmanager
     def _passing_on(self, process: "subprocess.Popen[str]") -> Iterator[None]:

@@ -14,7 +14,7 @@ from pic.core.model import (
     record_id,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.planning import serialise
 from pic.planning.changes import Changes, differences
 from pic.planning.merge import kept_spec
@@ -23,7 +23,7 @@ from pic.snapshot.pangolin import resource as read_resource
 
 
 def stale(
-    snapshot: Snapshot, plan: Plan, state: State, *, owner_references: bool
+    snapshot: Snapshot, plan: Plan, state: StackState, *, owner_references: bool
 ) -> tuple[str, ...]:
     """Return the URNs that the engine has to read anew before it can repair them.
 
@@ -45,7 +45,7 @@ def stale(
     return (*found, *_stale_records(snapshot, plan, state))
 
 
-def _stale_records(snapshot: Snapshot, plan: Plan, state: State) -> Iterator[str]:
+def _stale_records(snapshot: Snapshot, plan: Plan, state: StackState) -> Iterator[str]:
     if snapshot.records is None:
         return
     live: dict[str, set[str]] = {}
@@ -70,7 +70,7 @@ def _same(wanted: Resource, inputs: Raw) -> bool:
     )
 
 
-def strays(changes: Changes, state: State) -> tuple[LiveResource, ...]:
+def strays(changes: Changes, state: StackState) -> tuple[LiveResource, ...]:
     """Return what is live, ours and to go, and unknown to the engine, which so cannot delete it.
 
     It is left of a run that was killed before it saved its state (DESIGN 9.3).
@@ -79,7 +79,7 @@ def strays(changes: Changes, state: State) -> tuple[LiveResource, ...]:
     return tuple(live for live in going if live.key not in state.keys)
 
 
-def stray_records(changes: Changes, state: State, settings: Settings) -> tuple[Record, ...]:
+def stray_records(changes: Changes, state: StackState, settings: Settings) -> tuple[Record, ...]:
     """Return the records that are live, ours and to go, and unknown to the engine.
 
     With `pic:piholeApi: dns-local` a record bears no marker. Only the state tells which records are
@@ -90,7 +90,7 @@ def stray_records(changes: Changes, state: State, settings: Settings) -> tuple[R
     return _unknown_records(changes, state)
 
 
-def _unknown_records(changes: Changes, state: State) -> tuple[Record, ...]:
+def _unknown_records(changes: Changes, state: StackState) -> tuple[Record, ...]:
     lost = {
         record_id(each): Record(each.host, each.ip, ())
         for each in changes.records.removed
@@ -115,7 +115,7 @@ def _orphan(about: Ref, host: str) -> Notice:
     return Notice(Reason.UNTRACKED_ORPHAN, about, message, host or None)
 
 
-def adopting(plan: Plan, found: Sequence[LiveResource], state: State) -> Plan:
+def adopting(plan: Plan, found: Sequence[LiveResource], state: StackState) -> Plan:
     """Return a plan that makes strays known to the engine, which may then delete them.
 
     A stray takes the engine's name of its host where that is free, so that what replaces it

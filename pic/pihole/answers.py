@@ -4,7 +4,7 @@ import re
 
 from pic.core.errors import PiholeError
 from pic.core.json_values import Raw, text
-from pic.pihole.http import Answer
+from pic.pihole.http import Response
 
 WAIT = 60  # seconds
 _AT = re.compile(r"dns\.hosts\[([0-9]+)\]")
@@ -44,7 +44,7 @@ SEATS = (
 RATE = "Pi-hole refuses logins, because too many came within a second"
 
 
-def refusal(answer: Answer, doing: str) -> PiholeError:
+def refusal(answer: Response, doing: str) -> PiholeError:
     """Return what an answer that is no success means.
 
     Args:
@@ -64,42 +64,42 @@ def refusal(answer: Answer, doing: str) -> PiholeError:
             return PiholeError(f"{doing} failed: Pi-hole answered {_said(answer)}")
 
 
-def crowded(answer: Answer) -> PiholeError:
+def crowded(answer: Response) -> PiholeError:
     """Return what a 429 means: too many sessions, or too many logins."""
     seats = error_key(answer) == "api_seats_exceeded"
     return PiholeError(SEATS if seats else RATE, kind="rateLimited", retry_after=WAIT)
 
 
-def error_key(answer: Answer) -> str:
+def error_key(answer: Response) -> str:
     """Return Pi-hole's own word for an error; empty where it has none."""
     return text(_error(answer).get("key"))
 
 
-def error_message(answer: Answer) -> str:
+def error_message(answer: Response) -> str:
     """Return what Pi-hole says of an error; empty where it says nothing."""
     return text(_error(answer).get("message"))
 
 
-def position(answer: Answer) -> int | None:
+def position(answer: Response) -> int | None:
     """Return which line of the list Pi-hole finds fault with."""
     found = _AT.search(text(_error(answer).get("hint")))
     return int(found[1]) if found else None
 
 
-def complaint(answer: Answer) -> str:
+def complaint(answer: Response) -> str:
     """Return what is wrong with that line, in Pi-hole's words."""
     hint = text(_error(answer).get("hint"))
     old = "; Pi-hole before v6.0.3 takes no comments: update it" if '("#' in hint else ""
     return _AT.sub("", hint).removeprefix(": ") + old
 
 
-def _invalid(answer: Answer, doing: str) -> PiholeError:
+def _invalid(answer: Response, doing: str) -> PiholeError:
     if "environment variable" in error_message(answer):
         return PiholeError(ENVIRONMENT, kind="invalid")
     return PiholeError(f"{doing} failed: Pi-hole answered {_said(answer)}", kind="invalid")
 
 
-def _forbidden(answer: Answer, doing: str) -> PiholeError:
+def _forbidden(answer: Response, doing: str) -> PiholeError:
     hint, message = text(_error(answer).get("hint")), error_message(answer)
     for sign, remedy in (
         ("app_sudo" in hint, APP_MAY_NOT),
@@ -111,12 +111,12 @@ def _forbidden(answer: Answer, doing: str) -> PiholeError:
     return PiholeError(f"{doing} is forbidden: Pi-hole answered {_said(answer)}", kind="auth")
 
 
-def _error(answer: Answer) -> Raw:
+def _error(answer: Response) -> Raw:
     error = answer.data.get("error")
     return error if isinstance(error, dict) else {}
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: Response) -> str:
     error = _error(answer)
     parts = (text(error.get("message")), text(error.get("hint")), answer.text)
     return " ".join([str(answer.status), *(f"({part})" for part in parts if part)])

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pic.core.errors import PicError, PiholeError
 from pic.core.model import LiveRecord
-from pic.pihole.protocol import Edit, Hosts
+from pic.pihole.protocol import Hosts, RecordEdit
 
 Owned = frozenset[str]
 Opens = Callable[[Owned], AbstractContextManager[Hosts]]
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Window:
     """How long to wait, in seconds.
 
     Attributes:
@@ -37,7 +37,7 @@ class Pace:
 class _Wish:
     """Something asked for; an `edit` of None is to read."""
 
-    edit: Edit | None
+    edit: RecordEdit | None
     answer: asyncio.Future[Records]
 
     def settle(self, result: Records | Exception) -> None:
@@ -57,8 +57,8 @@ class Gatherer:
     another one must know of more hosts of ours.
     """
 
-    def __init__(self, opens: Opens, pace: Pace | None = None) -> None:
-        self._pace = pace or Pace()
+    def __init__(self, opens: Opens, pace: Window | None = None) -> None:
+        self._pace = pace or Window()
         self._line = _Line(opens)
         # Everything that blocks happens here, one thing after the other.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pihole")
@@ -76,7 +76,7 @@ class Gatherer:
         """
         return await self._ask(None)
 
-    async def apply(self, edit: Edit) -> None:
+    async def apply(self, edit: RecordEdit) -> None:
         """Bring an edit about.
 
         Raises:
@@ -95,7 +95,7 @@ class Gatherer:
         if self._serving:
             await asyncio.shield(self._serving)
 
-    async def _ask(self, edit: Edit | None) -> Records:
+    async def _ask(self, edit: RecordEdit | None) -> Records:
         if self._ended:
             raise _interrupted()
         wish = _Wish(edit, asyncio.get_running_loop().create_future())
@@ -178,7 +178,9 @@ class _Line:
         with contextlib.suppress(PicError):
             self._closing.close()
 
-    def answers(self, edits: Sequence[Edit | None], owned: Owned) -> Iterator[Records | Exception]:
+    def answers(
+        self, edits: Sequence[RecordEdit | None], owned: Owned
+    ) -> Iterator[Records | Exception]:
         """Yield what became of each edit, or the records where it is None."""
         if not edits:
             return

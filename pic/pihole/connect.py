@@ -11,7 +11,7 @@ from pic.core.model import LiveRecord
 from pic.pihole import hosts_lines
 from pic.pihole.dns_local import DnsLocal
 from pic.pihole.hosts_lines import Rules
-from pic.pihole.http import Client, Patience, Trust
+from pic.pihole.http import Client, HttpTimeouts, Trust
 from pic.pihole.lock import Waiting, alone
 from pic.pihole.protocol import Hosts
 from pic.pihole.v6 import V6
@@ -25,11 +25,11 @@ Environment = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class SessionTimeouts:
     """How long to wait: for other runs, for answers, and between logins that are refused."""
 
     waiting: Waiting = field(default_factory=Waiting)
-    patience: Patience = field(default_factory=Patience)
+    patience: HttpTimeouts = field(default_factory=HttpTimeouts)
     sleep: Callable[[float], None] = time.sleep
 
 
@@ -56,7 +56,7 @@ def session(
     cluster_id: str,
     environment: Environment,
     owned: frozenset[str] = frozenset(),
-    pace: Pace | None = None,
+    pace: SessionTimeouts | None = None,
 ) -> AbstractContextManager[Hosts]:
     """Work with a Pi-hole, as the only one on this machine; logged out and released at the end.
 
@@ -70,7 +70,7 @@ def session(
     Raises:
         PiholeError: A setting or the password is missing; on entering: it cannot be entered.
     """
-    pace = pace or Pace()
+    pace = pace or SessionTimeouts()
     client = reach(settings, pace)
     if not cluster_id:
         raise PiholeError("the id of the cluster is not known: it marks records", kind="invalid")
@@ -82,7 +82,7 @@ def session(
     return _dns_local(client, hosts, pace)
 
 
-def reach(settings: Settings, pace: Pace) -> Client:
+def reach(settings: Settings, pace: SessionTimeouts) -> Client:
     """Return what sends requests to the Pi-hole of a stack; nothing is sent.
 
     Raises:
@@ -95,7 +95,7 @@ def reach(settings: Settings, pace: Pace) -> Client:
 
 
 @contextlib.contextmanager
-def logged_in(client: Client, environment: Environment, pace: Pace) -> Iterator[Session]:
+def logged_in(client: Client, environment: Environment, pace: SessionTimeouts) -> Iterator[Session]:
     """Hold a session of version 6, for what `session` does not ask; else as that.
 
     Raises:
@@ -111,7 +111,7 @@ def read(
     cluster_id: str,
     environment: Environment,
     owned: frozenset[str] = frozenset(),
-    pace: Pace | None = None,
+    pace: SessionTimeouts | None = None,
 ) -> tuple[LiveRecord, ...]:
     """Return every record of a Pi-hole in a session of its own, or raise as `session`."""
     with session(settings, cluster_id, environment, owned, pace) as hosts:
@@ -119,13 +119,13 @@ def read(
 
 
 @contextlib.contextmanager
-def _v6(client: Client, secret: str, rules: Rules, pace: Pace) -> Iterator[Hosts]:
+def _v6(client: Client, secret: str, rules: Rules, pace: SessionTimeouts) -> Iterator[Hosts]:
     with alone(client.url, pace.waiting), Session(client, secret, pace.sleep) as held:
         yield V6(held, rules)
 
 
 @contextlib.contextmanager
-def _dns_local(client: Client, hosts: DnsLocal, pace: Pace) -> Iterator[Hosts]:
+def _dns_local(client: Client, hosts: DnsLocal, pace: SessionTimeouts) -> Iterator[Hosts]:
     with alone(client.url, pace.waiting):
         yield hosts
 

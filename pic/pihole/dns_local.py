@@ -11,8 +11,8 @@ from pic.core.errors import PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole import hosts_lines
 from pic.pihole.hosts_lines import Rules
-from pic.pihole.http import Answer, Client
-from pic.pihole.protocol import Edit
+from pic.pihole.http import Client, Response
+from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
 
 LOCAL = "/admin/api/dns/local"
@@ -22,7 +22,7 @@ ROUNDS = 3  # the second one replaces what the first one could not change, the t
 _ANOTHER = "; no released Pi-hole has the interface dns-local: is pic:piholeApi to be v6?"
 
 Addresses = dict[str, set[str]]
-Failures = dict[Edit, PiholeError]
+Failures = dict[RecordEdit, PiholeError]
 
 
 class DnsLocal:
@@ -53,7 +53,7 @@ class DnsLocal:
         ]
         return tuple(sorted(found, key=lambda each: (*each.key, each.ip)))
 
-    def apply(self, edits: Sequence[Edit]) -> Mapping[Edit, PiholeError]:
+    def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Bring edits about, as `Hosts` says; of several for a host the last one counts.
 
         A new address is posted beside the old one first. Where that does not take the old one's
@@ -76,8 +76,8 @@ class DnsLocal:
         }
 
     def _permitted(
-        self, wanted: Mapping[str, Edit], there: Addresses, failed: Failures
-    ) -> dict[str, Edit]:
+        self, wanted: Mapping[str, RecordEdit], there: Addresses, failed: Failures
+    ) -> dict[str, RecordEdit]:
         """Return what changes nothing of others, by host."""
         permitted = {}
         for host, edit in wanted.items():
@@ -92,7 +92,9 @@ class DnsLocal:
                 failed[edit] = hosts_lines.conflict(edit, sorted(others), self._rules)
         return permitted
 
-    def _round(self, wanted: Mapping[str, Edit], there: Addresses, *, replacing: bool) -> Failures:
+    def _round(
+        self, wanted: Mapping[str, RecordEdit], there: Addresses, *, replacing: bool
+    ) -> Failures:
         failed: Failures = {}
         for host, edit in wanted.items():
             have = _of_family_a(there.get(host, set()))
@@ -130,7 +132,7 @@ class DnsLocal:
             found.setdefault(host, set()).add(ip)
         return found
 
-    def _send(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Answer:
+    def _send(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Response:
         """Return an answer.
 
         Raises:
@@ -142,7 +144,7 @@ class DnsLocal:
         return answer
 
 
-def _usable(edits: Sequence[Edit], failed: Failures) -> dict[str, Edit]:
+def _usable(edits: Sequence[RecordEdit], failed: Failures) -> dict[str, RecordEdit]:
     """Return edits of A records by host, each address in its shortest form, sorted."""
     wanted = {}
     for edit in edits:
@@ -154,7 +156,7 @@ def _usable(edits: Sequence[Edit], failed: Failures) -> dict[str, Edit]:
     return {host: wanted[host] for host in sorted(wanted)}
 
 
-def _checked(edit: Edit) -> str:
+def _checked(edit: RecordEdit) -> str:
     if edit.ip is None:
         return edit.host.lower().removesuffix(".")
     if edit.family is not Family.A:
@@ -167,7 +169,7 @@ def _checked(edit: Edit) -> str:
     return hosts.normalise(edit.host)
 
 
-def _holds(edit: Edit, host: str, there: Addresses) -> bool:
+def _holds(edit: RecordEdit, host: str, there: Addresses) -> bool:
     return _of_family_a(there.get(host, set())) == ({edit.ip} - {None})
 
 
@@ -198,7 +200,7 @@ def _undone(host: str) -> PiholeError:
     )
 
 
-def _refusal(answer: Answer, doing: str) -> PiholeError:
+def _refusal(answer: Response, doing: str) -> PiholeError:
     problem = f"{doing} failed: Pi-hole answered {answer.status}"
     match answer.status:
         case 401 | 403:

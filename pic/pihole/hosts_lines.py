@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pic.core.errors import PiholeError
 from pic.core.model import Family, LiveRecord
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
 
 Key = tuple[str, Family]
@@ -61,7 +61,7 @@ class Change:
         gone: The positions of lines that go, the first of which the added line takes.
     """
 
-    edit: Edit
+    edit: RecordEdit
     put: str | None
     gone: tuple[int, ...] = ()
 
@@ -78,7 +78,7 @@ class Merged:
 
     lines: tuple[str, ...]
     changes: tuple[Change, ...] = ()
-    refusals: Mapping[Edit, PiholeError] = field(default_factory=dict)
+    refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
 def marker(cluster_id: str) -> str:
@@ -118,13 +118,13 @@ def records(lines: Sequence[str], mark: str) -> tuple[LiveRecord, ...]:
     return tuple(sorted(found, key=lambda each: (*each.key, each.ip, each.ours, each.alone)))
 
 
-def merged(lines: Sequence[str], edits: Sequence[Edit], rules: Rules) -> Merged:
+def merged(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Merged:
     """Return what edits make of lines; of several edits of a host and family the last one counts.
 
     A line of ours is replaced in its place, new ones come last in the order of their hosts.
     """
     there = _there(lines, rules.marker)
-    wanted: dict[Key, Edit] = {(_name(edit.host), edit.family): edit for edit in edits}
+    wanted: dict[Key, RecordEdit] = {(_name(edit.host), edit.family): edit for edit in edits}
     changes, refusals = [], {}
     for key in sorted(wanted):
         try:
@@ -183,7 +183,7 @@ def _there(lines: Sequence[str], mark: str) -> dict[Key, _There]:
     return found
 
 
-def _decide(edit: Edit, there: _There, rules: Rules) -> Change | None:
+def _decide(edit: RecordEdit, there: _There, rules: Rules) -> Change | None:
     if edit.ip is None:
         return Change(edit, None, tuple(there.ours)) if there.ours else None
     ip, text = _line(edit, edit.ip, rules.marker)
@@ -198,7 +198,7 @@ def _decide(edit: Edit, there: _There, rules: Rules) -> Change | None:
     return Change(edit, text, tuple(there.others))
 
 
-def _update(edit: Edit, ip: str, text: str, ours: Mapping[int, Line]) -> Change | None:
+def _update(edit: RecordEdit, ip: str, text: str, ours: Mapping[int, Line]) -> Change | None:
     keep = next((at for at, line in ours.items() if line.ip == ip), None)
     if keep is None:
         return Change(edit, text, tuple(ours))
@@ -206,7 +206,7 @@ def _update(edit: Edit, ip: str, text: str, ours: Mapping[int, Line]) -> Change 
     return Change(edit, None, gone) if gone else None
 
 
-def conflict(edit: Edit, there: Sequence[str], rules: Rules) -> PiholeError:
+def conflict(edit: RecordEdit, there: Sequence[str], rules: Rules) -> PiholeError:
     """Return what to tell where others have the host with another address."""
     advice = (
         "it shares its line with other names, so change it by hand"
@@ -220,7 +220,7 @@ def conflict(edit: Edit, there: Sequence[str], rules: Rules) -> PiholeError:
     )
 
 
-def address(edit: Edit, ip: str) -> str:
+def address(edit: RecordEdit, ip: str) -> str:
     """Return an address of an edit in its shortest form.
 
     Raises:
@@ -244,7 +244,7 @@ def _problem(host: str) -> str:
     return ""
 
 
-def _line(edit: Edit, ip: str, mark: str) -> tuple[str, str]:
+def _line(edit: RecordEdit, ip: str, mark: str) -> tuple[str, str]:
     found = address(edit, ip)
     return found, f"{found} {hosts.normalise(edit.host)} # {mark}"
 

@@ -41,7 +41,7 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class HttpTimeouts:
     """How long to wait, in seconds: for a connection, each part of an answer, and all of it."""
 
     connect: float = 5.0
@@ -50,7 +50,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What Pi-hole answered.
 
     Attributes:
@@ -93,7 +93,7 @@ class Client:
     """
 
     def __init__(
-        self, url: str, trust: Trust | None = None, patience: Patience | None = None
+        self, url: str, trust: Trust | None = None, patience: HttpTimeouts | None = None
     ) -> None:
         """Prepare; nothing is sent.
 
@@ -104,7 +104,7 @@ class Client:
         self.settled = True
         self._parts = urlsplit(self.url)
         self._trust = trust or Trust()
-        self._patience = patience or Patience()
+        self._patience = patience or HttpTimeouts()
         self._tls = _context(self._trust) if self._parts.scheme == "https" else None
 
     def send(
@@ -113,7 +113,7 @@ class Client:
         path: str,
         body: Raw | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Send a request, wait for its turn first, and return the answer whatever its status.
 
         Args:
@@ -134,7 +134,9 @@ class Client:
             self.settled = True
             return answer
 
-    def _sent(self, method: str, path: str, body: Raw | None, headers: Mapping[str, str]) -> Answer:
+    def _sent(
+        self, method: str, path: str, body: Raw | None, headers: Mapping[str, str]
+    ) -> Response:
         connection = self._connection()
         try:
             connection.connect()
@@ -157,7 +159,7 @@ class Client:
         name = self._trust.server_name or host
         return _Secured(host, port, self._patience.connect, (self._tls, name))
 
-    def _received(self, response: http.client.HTTPResponse) -> Answer:
+    def _received(self, response: http.client.HTTPResponse) -> Response:
         content = response.read(LARGEST)
         if response.length:
             raise http.client.IncompleteRead(content[:0], response.length)
@@ -302,11 +304,11 @@ def remedy(code: int, name: str | None) -> str:
     )
 
 
-def _answer(status: int, content: bytes) -> Answer:
+def _answer(status: int, content: bytes) -> Response:
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
         data = None
     if isinstance(data, dict):
-        return Answer(status, data)
-    return Answer(status, text=content[:_SHOWN].decode(errors="replace").strip())
+        return Response(status, data)
+    return Response(status, text=content[:_SHOWN].decode(errors="replace").strip())

@@ -9,7 +9,7 @@ from pic.core.model import Family, LiveRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class RecordEdit:
     """What a name should have; an `ip` of None takes our record away."""
 
     host: str
@@ -27,7 +27,7 @@ class Hosts(Protocol):
             PiholeError: They could not be read whole.
         """
 
-    def apply(self, edits: Sequence[Edit]) -> Mapping[Edit, PiholeError]:
+    def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Bring edits about, and verify them; what needs no change is not written.
 
         A record that is not ours is left as it is, unless taking over is allowed.

@@ -15,7 +15,7 @@ from pic.core.errors import PiholeError
 from pic.core.model import Family
 from pic.pihole import provider_config, resource
 from pic.pihole.batching import Gatherer, Owned
-from pic.pihole.protocol import Edit, Hosts
+from pic.pihole.protocol import Hosts, RecordEdit
 from pic.settings.parse import PiholeApi, Settings
 
 Values = dict[str, PropertyValue]
@@ -103,7 +103,7 @@ class Pihole(sdk.Provider):
         """Take a record away; that it is gone already is fine."""
         host, family = resource.parsed(request.resource_id)
         self._own(host)
-        await self._asked.apply(Edit(host, family, None))
+        await self._asked.apply(RecordEdit(host, family, None))
 
     async def cancel(self) -> None:
         """End what is being done, and give the session back."""
@@ -122,10 +122,10 @@ class Pihole(sdk.Provider):
             self._asked.own(host)
 
 
-def _edit(values: Mapping[str, PropertyValue]) -> Edit:
+def _edit(values: Mapping[str, PropertyValue]) -> RecordEdit:
     plain = _plain(values)
     host, ip = str(plain.get("host")), str(plain.get("ip"))
-    return Edit(host, Family.of(ip), ip)
+    return RecordEdit(host, Family.of(ip), ip)
 
 
 def _plain(values: Mapping[str, PropertyValue]) -> dict[str, object]:

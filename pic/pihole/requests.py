@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pic.core.errors import PiholeError
 from pic.pihole.hosts_lines import Change, Merged, changed
 from pic.pihole.http import encoded
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 
 LIMIT = 60_000  # bytes of a body; Pi-hole reads one of 65,535 or more as none at all
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class ReplaceList:
     """The whole list, in one request.
 
     Attributes:
@@ -24,7 +24,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Singly:
+class EditLines:
     """One request for each line; of each change the new line first.
 
     Attributes:
@@ -32,7 +32,7 @@ class Singly:
     """
 
     changes: tuple[Change, ...]
-    refusals: Mapping[Edit, PiholeError] = field(default_factory=dict)
+    refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
 def size(lines: Sequence[str]) -> int:
@@ -45,7 +45,7 @@ def body(lines: Sequence[str]) -> Mapping[str, object]:
     return {"config": {"dns": {"hosts": list(lines)}}}
 
 
-def step(lines: Sequence[str], changes: Sequence[Change]) -> Whole | Singly:
+def step(lines: Sequence[str], changes: Sequence[Change]) -> ReplaceList | EditLines:
     """Return the next thing to write.
 
     A lone change goes line by line: that cannot undo what somebody else writes meanwhile, as the
@@ -58,19 +58,19 @@ def step(lines: Sequence[str], changes: Sequence[Change]) -> Whole | Singly:
     fitting = tuple(_fitting(lines, changes))
     if not fitting:
         return single
-    return Whole(changed(lines, fitting), _added(fitting))
+    return ReplaceList(changed(lines, fitting), _added(fitting))
 
 
-def restoring(merged: Merged) -> Whole:
+def restoring(merged: Merged) -> ReplaceList:
     """Return what to write where lines of others got lost: all of it, or they stay lost."""
-    return Whole(merged.lines, _added(merged.changes))
+    return ReplaceList(merged.lines, _added(merged.changes))
 
 
 def _added(changes: Sequence[Change]) -> dict[str, Change]:
     return {change.put: change for change in changes if change.put is not None}
 
 
-def _singly(lines: Sequence[str], changes: Sequence[Change]) -> Singly:
+def _singly(lines: Sequence[str], changes: Sequence[Change]) -> EditLines:
     """Leave out what has no URL: Pi-hole splits a path after it has decoded it."""
     refusals = {
         change.edit: PiholeError(
@@ -83,7 +83,7 @@ def _singly(lines: Sequence[str], changes: Sequence[Change]) -> Singly:
         for at in change.gone
         if "/" in lines[at]
     }
-    return Singly(tuple(each for each in changes if each.edit not in refusals), refusals)
+    return EditLines(tuple(each for each in changes if each.edit not in refusals), refusals)
 
 
 def _fitting(lines: Sequence[str], changes: Sequence[Change]) -> Iterator[Change]:

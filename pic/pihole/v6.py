@@ -12,15 +12,15 @@ from pic.core.json_values import MalformedError, Raw, mapping
 from pic.core.model import LiveRecord
 from pic.pihole import answers, hosts_lines, requests
 from pic.pihole.hosts_lines import Merged, Rules
-from pic.pihole.http import Answer
-from pic.pihole.protocol import Edit
-from pic.pihole.requests import Singly, Whole
+from pic.pihole.http import Response
+from pic.pihole.protocol import RecordEdit
+from pic.pihole.requests import EditLines, ReplaceList
 from pic.pihole.v6_session import Session
 
 HOSTS = "/api/config/dns/hosts"
 WRITES = 4  # one for the whole list, one for what has no room in it, two for what others undo
 
-Failures = dict[Edit, PiholeError]
+Failures = dict[RecordEdit, PiholeError]
 
 
 class V6:
@@ -35,7 +35,7 @@ class V6:
         """Return every record, as `Hosts` says."""
         return hosts_lines.records(self._lines(), self._rules.marker)
 
-    def apply(self, edits: Sequence[Edit]) -> Mapping[Edit, PiholeError]:
+    def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Bring edits about, as `Hosts` says."""
         failed: Failures = {}
         sent: Sequence[str] = ()
@@ -55,7 +55,9 @@ class V6:
             # Each refusal makes the next attempt shorter, so only others are counted.
             written += not refused
 
-    def _merged(self, found: Sequence[str], edits: Sequence[Edit], failed: Failures) -> Merged:
+    def _merged(
+        self, found: Sequence[str], edits: Sequence[RecordEdit], failed: Failures
+    ) -> Merged:
         merged = hosts_lines.merged(
             found, [each for each in edits if each not in failed], self._rules
         )
@@ -78,14 +80,14 @@ class V6:
             self._may_write = True
 
     def _write(
-        self, found: Sequence[str], planned: Whole | Singly
+        self, found: Sequence[str], planned: ReplaceList | EditLines
     ) -> tuple[Sequence[str], Failures]:
         """Write one step; return what was sent as a whole, and the edits that are refused."""
-        if isinstance(planned, Whole):
+        if isinstance(planned, ReplaceList):
             return self._write_whole(planned)
         return (), self._write_singly(found, planned)
 
-    def _write_whole(self, whole: Whole) -> tuple[Sequence[str], Failures]:
+    def _write_whole(self, whole: ReplaceList) -> tuple[Sequence[str], Failures]:
         answer = self._session.ask("PATCH", HOSTS, requests.body(whole.lines))
         if answer.status < 300:
             return whole.lines, {}
@@ -98,7 +100,7 @@ class V6:
             raise self._blocked(text, answer)
         return (), {change.edit: _refused(text, answer)}
 
-    def _write_singly(self, found: Sequence[str], singly: Singly) -> Failures:
+    def _write_singly(self, found: Sequence[str], singly: EditLines) -> Failures:
         failed = dict(singly.refusals)
         there = list(found)
         for change in singly.changes:
@@ -130,13 +132,13 @@ class V6:
             raise answers.refusal(answer, f"deleting {text!r}")
         there.remove(text)
 
-    def _check_blocked(self, answer: Answer, there: Sequence[str]) -> None:
+    def _check_blocked(self, answer: Response, there: Sequence[str]) -> None:
         """Pi-hole checks every line at each write, so a bad one of somebody else stops all."""
         at = answers.position(answer)
         if at is not None and at < len(there):
             raise self._blocked(there[at], answer)
 
-    def _blocked(self, text: str, answer: Answer) -> PiholeError:
+    def _blocked(self, text: str, answer: Response) -> PiholeError:
         whose = "pic's" if hosts_lines.is_ours(text, self._rules.marker) else "somebody else's"
         return PiholeError(
             f"Pi-hole refuses every change of its local DNS records, because of a line of them that"
@@ -171,7 +173,7 @@ def value(answer: Raw, *path: str) -> object:
     return found
 
 
-def _refused(text: str, answer: Answer) -> PiholeError:
+def _refused(text: str, answer: Response) -> PiholeError:
     return PiholeError(f"Pi-hole refuses {text!r}: {answers.complaint(answer)}", kind="invalid")
 
 

@@ -11,7 +11,7 @@ from typing import Self
 from pic.core.errors import PiholeError
 from pic.core.json_values import Raw, text
 from pic.pihole import answers
-from pic.pihole.http import Answer, Client
+from pic.pihole.http import Client, Response
 
 TRIES = 3
 PAUSE = 1.1  # seconds; the limit of logins is one of each second of the clock
@@ -56,7 +56,7 @@ class Session:
                 self._send("DELETE", "/api/auth")
         self._sid = None
 
-    def ask(self, method: str, path: str, body: Raw | None = None) -> Answer:
+    def ask(self, method: str, path: str, body: Raw | None = None) -> Response:
         """Send a request and return its answer, whatever the status.
 
         Raises:
@@ -79,7 +79,7 @@ class Session:
             raise answers.refusal(answer, doing)
         return answer.data
 
-    def _send(self, method: str, path: str, body: Raw | None = None) -> Answer:
+    def _send(self, method: str, path: str, body: Raw | None = None) -> Response:
         if not self._client.settled:
             # A request that was cut short, as by a signal, must not meet the next one.
             self._sleep(self._pause)
@@ -95,7 +95,7 @@ class Session:
         sid = session.get("sid")
         self._sid = None if sid is None else _header(text(sid))
 
-    def _tried(self) -> Answer:
+    def _tried(self) -> Response:
         """Try again, slowly, what is or may be the work of the limit of logins.
 
         It answers a right app password as if it was wrong, so even that is tried a second time.
@@ -109,7 +109,7 @@ class Session:
             answer = self._send("POST", "/api/auth", {"password": self._password})
         return answer
 
-    def _refused(self, answer: Answer) -> PiholeError:
+    def _refused(self, answer: Response) -> PiholeError:
         if "2FA" in answers.error_message(answer):
             return PiholeError(answers.SECOND_FACTOR, kind="auth")
         if answer.status in (401, 403, 429) or answer.status >= 500:

@@ -60,7 +60,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class IngressOptions:
     """What the annotations of one Ingress ask for.
 
     Attributes:
@@ -82,7 +82,7 @@ class Wishes:
     remarks: tuple[Remark, ...] = field(default=(), compare=False)
 
 
-NONE = Wishes()
+NONE = IngressOptions()
 
 
 def switch(found: Mapping[str, str | None], key: str, *, null: Switch = Switch.ABSENT) -> Switch:
@@ -98,7 +98,7 @@ def switch(found: Mapping[str, str | None], key: str, *, null: Switch = Switch.A
     return Switch.OFF if word in _FALSE else Switch.UNREADABLE
 
 
-def read(found: Mapping[str, str | None]) -> Wishes:
+def read(found: Mapping[str, str | None]) -> IngressOptions:
     """Read all annotations of ours; what cannot be read protects or holds, and is remarked on."""
     ours = {
         key.removeprefix(PREFIX): value for key, value in found.items() if key.startswith(PREFIX)
@@ -114,12 +114,12 @@ class _Reader:
         self.remarks: list[Remark] = []
         self.broken: set[str] = set()
 
-    def wishes(self) -> Wishes:
+    def wishes(self) -> IngressOptions:
         self.unknown()
         enabled = switch(self.found, "enabled")
         if enabled is Switch.UNREADABLE:
             self.unreadable("enabled", "true or false")
-        read = Wishes(
+        read = IngressOptions(
             enabled=enabled,
             tunnel=self.value("tunnel-name", str.strip, "the name of a tunnel"),
             domain=self.value("domain-name", hosts.public, "a domain"),

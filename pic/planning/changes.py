@@ -13,7 +13,7 @@ from pic.core.model import (
     Spec,
 )
 from pic.planning import serialise
-from pic.planning.ownership import Inventory, Ownership, Whose
+from pic.planning.ownership import Inventory, OwnerKind, Ownership
 from pic.planning.record_changes import RecordChanges, record_changes
 
 DIGEST_LENGTH = 12
@@ -162,7 +162,7 @@ class _Comparison:
         )
 
     def is_earlier(self, key: tuple[str, str]) -> bool:
-        return self.inventory.whose[key] is Whose.EARLIER
+        return self.inventory.whose[key] is OwnerKind.EARLIER
 
     def moves(self) -> Iterator[Move]:
         for resource in self.plan.resources:
@@ -199,7 +199,7 @@ class _Comparison:
     def blocked(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:
             stranger = resource.key in self.by_key and resource.key not in self.known
-            if stranger and self.inventory.whose[resource.key] is not Whose.PREDECESSOR:
+            if stranger and self.inventory.whose[resource.key] is not OwnerKind.PREDECESSOR:
                 yield self.by_key[resource.key]
 
     def predecessors(self) -> Iterator[LiveResource]:

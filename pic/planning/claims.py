@@ -17,11 +17,11 @@ from pic.core.model import (
 )
 from pic.core.notices import Notice, Reason
 from pic.planning import annotations, hosts
-from pic.planning.annotations import Wishes
-from pic.planning.notice_log import Notices, ref
+from pic.planning.annotations import IngressOptions
+from pic.planning.notice_log import NoticeLog, ref
 from pic.planning.ownership import Inventory
 from pic.planning.selection import Managed, is_solver_path
-from pic.planning.tunnels import Route, TunnelError, Tunnels
+from pic.planning.tunnels import ResolvedTunnel, TunnelError, Tunnels
 from pic.settings.parse import Settings
 
 
@@ -38,11 +38,11 @@ class Claim:
 
     host: str
     ingress: Ingress
-    wishes: Wishes = annotations.NONE
+    wishes: IngressOptions = annotations.NONE
     domain: str = ""
     subdomain: str | None = None
     unverified: bool = False
-    tunnel: Route | TunnelError | None = None
+    tunnel: ResolvedTunnel | TunnelError | None = None
     paths: tuple[IngressPath, ...] = ()
     blocked: Reason | None = None
 
@@ -72,7 +72,7 @@ class Claims:
     """Finds the claims of Ingresses."""
 
     def __init__(
-        self, tunnels: Tunnels, inventory: Inventory, settings: Settings, notices: Notices
+        self, tunnels: Tunnels, inventory: Inventory, settings: Settings, notices: NoticeLog
     ) -> None:
         self._tunnels = tunnels
         self._inventory = inventory
@@ -88,7 +88,7 @@ class Claims:
         if unreadable.kind != "Ingress":
             return iter(())
         ingress = Ingress(unreadable.namespace, unreadable.name, unreadable.uid, unreadable.created)
-        return filter(self._allowed, self._kept(ingress, Wishes(), Reason.INVALID_OBJECT))
+        return filter(self._allowed, self._kept(ingress, IngressOptions(), Reason.INVALID_OBJECT))
 
     def _of(self, managed: Managed) -> Iterator[Claim]:
         found = self._paths_by_host(managed.ingress)
@@ -101,7 +101,7 @@ class Claims:
             return
         yield from self._kept(managed.ingress, wishes, Reason.INVALID_ANNOTATION)
 
-    def _kept(self, ingress: Ingress, wishes: Wishes, blocked: Reason) -> Iterator[Claim]:
+    def _kept(self, ingress: Ingress, wishes: IngressOptions, blocked: Reason) -> Iterator[Claim]:
         for live in self._inventory.owned_by(ingress.key):
             yield Claim(live.host, ingress, wishes, blocked=blocked)
 
@@ -150,7 +150,7 @@ class Claims:
     ) -> Iterator[Claim]:
         ingress, wishes = managed.ingress, managed.wishes
         tunnel = self._tunnels.find(managed.tunnel, ingress.namespace)
-        organization = tunnel.organization if isinstance(tunnel, Route) else None
+        organization = tunnel.organization if isinstance(tunnel, ResolvedTunnel) else None
         domain, subdomain, unverified = _split(host, wishes, organization, self._settings)
         try:
             public = hosts.public(f"{subdomain}.{domain}" if subdomain else domain)
@@ -192,7 +192,7 @@ def _ambiguous(ingress: Ingress, count: int) -> Notice:
     return Notice(Reason.INVALID_ANNOTATION, ref(ingress), message, annotation=key)
 
 
-def _doubt(host: str, tunnel: Route | TunnelError, *, unverified: bool) -> Doubt | None:
+def _doubt(host: str, tunnel: ResolvedTunnel | TunnelError, *, unverified: bool) -> Doubt | None:
     """Return why the base domain may be another one when all is well, or None."""
     if isinstance(tunnel, TunnelError):
         return Doubt(tunnel.reason, str(tunnel))
@@ -207,7 +207,7 @@ def _doubt(host: str, tunnel: Route | TunnelError, *, unverified: bool) -> Doubt
 
 
 def _split(
-    host: str, wishes: Wishes, organization: Organization | None, settings: Settings
+    host: str, wishes: IngressOptions, organization: Organization | None, settings: Settings
 ) -> tuple[str, str | None, bool]:
     """Return base domain, subdomain, and whether the organisation leaves the host uncovered."""
     verified = hosts.suffix_of(host, organization.verified) if organization else None
@@ -219,7 +219,7 @@ def _split(
     return domain, subdomain, organization is not None and verified is None and not told
 
 
-def settle(claims: Iterable[Claim], inventory: Inventory, notices: Notices) -> Iterator[Contest]:
+def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) -> Iterator[Contest]:
     """Yield one contest a host, sorted by host; who loses one is told by whom."""
     by_host: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
@@ -247,7 +247,7 @@ def _candidates(host: str, claims: Sequence[Claim], inventory: Inventory) -> lis
 
 
 def _decide(
-    host: str, claims: Sequence[Claim], incumbents: Mapping[str, LiveResource], notices: Notices
+    host: str, claims: Sequence[Claim], incumbents: Mapping[str, LiveResource], notices: NoticeLog
 ) -> Contest:
     """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all."""
     ranked = sorted(claims, key=lambda claim: claim.ingress.namespace not in incumbents)

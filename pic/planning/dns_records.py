@@ -16,7 +16,7 @@ from pic.core.model import (
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning import annotations, hosts, notice_log, selection
 from pic.planning.annotations import Key, Switch
-from pic.planning.notice_log import Notices
+from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import PiholeApi, Settings, TargetName
 
 PREFIX = "pihole.io/"
@@ -61,10 +61,10 @@ class _Context(NamedTuple):
 
     live: "_Live"
     settings: Settings
-    notices: Notices
+    notices: NoticeLog
 
 
-def plan(snapshot: Snapshot, settings: Settings, notices: Notices) -> tuple[Record, ...]:
+def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Record, ...]:
     """Return one record for each host and address family; the oldest Ingress has the host.
 
     What cannot be understood now is held: the record of ours that is live is declared again.
@@ -96,7 +96,7 @@ def _unanswered(url: str, problem: str) -> Notice:
 
 def asked_for(ingresses: Iterable[Ingress], settings: Settings) -> frozenset[str]:
     """Return the hosts that Ingresses ask a DNS record for, also where that cannot be had now."""
-    return frozenset(wish.host for wish in _asked(ingresses, settings, Notices()))
+    return frozenset(wish.host for wish in _asked(ingresses, settings, NoticeLog()))
 
 
 def managed_hosts(ingresses: Iterable[Ingress]) -> frozenset[str]:
@@ -114,13 +114,13 @@ def managed_hosts(ingresses: Iterable[Ingress]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _asked(ingresses: Iterable[Ingress], settings: Settings, notices: Notices) -> Iterator[_Wish]:
+def _asked(ingresses: Iterable[Ingress], settings: Settings, notices: NoticeLog) -> Iterator[_Wish]:
     """Yield what is asked for, of the oldest Ingress first."""
     for ingress in sorted(ingresses, key=lambda each: each.age):
         yield from _wishes(ingress, settings, notices)
 
 
-def _wishes(ingress: Ingress, settings: Settings, notices: Notices) -> Iterator[_Wish]:
+def _wishes(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterator[_Wish]:
     register = annotations.switch(ingress.annotations, f"{PREFIX}register")
     if register is Switch.UNREADABLE:
         shown = ingress.annotations[f"{PREFIX}register"]
@@ -133,7 +133,7 @@ def _wishes(ingress: Ingress, settings: Settings, notices: Notices) -> Iterator[
         return
     if register is Switch.UNREADABLE:
         # Whether its hosts can be used matters only once it asks for records.
-        addresses, found = None, dict.fromkeys(_hosts(ingress, Notices()))
+        addresses, found = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
     else:
         addresses, found = _addresses(ingress, settings, notices), _usable(ingress, notices)
     yield from (_Wish(host, addresses, ingress) for host in found)
@@ -143,14 +143,14 @@ def _unusable(reason: Reason, ingress: Ingress, message: str, name: str) -> Noti
     return Notice(reason, notice_log.ref(ingress), message, annotation=f"{PREFIX}{name}")
 
 
-def _usable(ingress: Ingress, notices: Notices) -> dict[str, None]:
+def _usable(ingress: Ingress, notices: NoticeLog) -> dict[str, None]:
     found = dict.fromkeys(_hosts(ingress, notices))
     if not found:
         notices.add(Reason.NO_HOSTS, ingress, "it asks for DNS records and has no usable host")
     return found
 
 
-def _hosts(ingress: Ingress, notices: Notices) -> Iterator[str]:
+def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
     listed = ingress.annotations.get(f"{PREFIX}hosts")
     names = [rule.host for rule in ingress.rules] if listed is None else listed.split(",")
     for name in (each.strip() for each in names):
@@ -163,7 +163,7 @@ def _hosts(ingress: Ingress, notices: Notices) -> Iterator[str]:
             notices.add(Reason.INVALID_HOST, ingress, f"{shown}: {error}: no DNS record", shown)
 
 
-def _addresses(ingress: Ingress, settings: Settings, notices: Notices) -> tuple[str, ...] | None:
+def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tuple[str, ...] | None:
     """Return one IPv4 address and perhaps one IPv6 address; None where they are unusable."""
     written = ingress.annotations.get(f"{PREFIX}target-ip")
     text = settings.pihole_target_ip if written is None else written
@@ -238,7 +238,7 @@ def _settle(wishes: Sequence[_Wish], context: _Context) -> Iterator[Record]:
             yield record
 
 
-def _tell_conflict(wish: _Wish, older: Ingress, notices: Notices) -> None:
+def _tell_conflict(wish: _Wish, older: Ingress, notices: NoticeLog) -> None:
     notices.add(
         Reason.HOST_CONFLICT,
         wish.ingress,

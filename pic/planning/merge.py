@@ -19,10 +19,10 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
-from pic.planning.notice_log import Notices
-from pic.planning.ownership import Inventory, Whose
+from pic.planning.notice_log import NoticeLog
+from pic.planning.ownership import Inventory, OwnerKind
 from pic.planning.routes import Routes
-from pic.planning.tunnels import Route, TunnelError
+from pic.planning.tunnels import ResolvedTunnel, TunnelError
 from pic.settings.parse import PathRouting, Settings
 
 # Losing the last path to one of these takes the host away; losing it to any other holds it.
@@ -32,7 +32,7 @@ GOING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
 HOLDING = frozenset({Reason.BACKEND_NOT_FOUND, Reason.BACKEND_INVALID, Reason.UNSUPPORTED_PROTOCOL})
 
 # An object of these that bears a wanted name is that object.
-_TAKEN_UP = frozenset({Whose.OURS, Whose.STRIPPED, Whose.EARLIER})
+_TAKEN_UP = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED, OwnerKind.EARLIER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Merger:
     schema: Schema
     settings: Settings
     stack: str
-    notices: Notices
+    notices: NoticeLog
 
     def resource(self, contest: Contest) -> Resource | None:
         """Return what should exist for a host, or None for nothing."""
@@ -76,7 +76,7 @@ class Merger:
             labels=names.labels(self.stack, head.namespace, head.name, head.uid),
             spec=spec,
             adopts=contest.live is not None or whose in _TAKEN_UP,
-            inherits=contest.live is not None and whose is Whose.PREDECESSOR,
+            inherits=contest.live is not None and whose is OwnerKind.PREDECESSOR,
         )
 
     def _held(self, contest: Contest) -> Resource | None:
@@ -121,7 +121,7 @@ class Merger:
                 " it is not ours: delete it, or give the host up"
             )
         key = (asking[0].ingress.namespace, name)
-        if self.inventory.whose.get(key) is Whose.OTHER_STACK:
+        if self.inventory.whose.get(key) is OwnerKind.OTHER_STACK:
             return Reason.HOST_CONFLICT, (
                 f"PangolinResource {'/'.join(key)} belongs to another stack"
             )
@@ -202,7 +202,7 @@ class Merger:
                 head.ingress,
                 f"tunnel {found.ref.name} is {found.waiting}",
             )
-        return found.ref if isinstance(found, Route) else None
+        return found.ref if isinstance(found, ResolvedTunnel) else None
 
     def _routes(self, host: str, asking: Sequence[Claim]) -> Routes:
         found = Routes(host)
@@ -268,7 +268,7 @@ def stripped_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Not
             resource.host,
         )
         for resource in plan
-        if inventory.whose.get(resource.key) is Whose.STRIPPED
+        if inventory.whose.get(resource.key) is OwnerKind.STRIPPED
     ]
 
 
@@ -323,7 +323,7 @@ def _waits(claim: Claim) -> bool:
 
 
 def _tunnel_view(claim: Claim) -> object:
-    return claim.tunnel.ref if isinstance(claim.tunnel, Route) else str(claim.tunnel)
+    return claim.tunnel.ref if isinstance(claim.tunnel, ResolvedTunnel) else str(claim.tunnel)
 
 
 def _name(head: Claim) -> str:

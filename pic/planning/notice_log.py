@@ -4,7 +4,7 @@ from pic.core.model import Ingress
 from pic.core.notices import Notice, Reason, Ref
 
 
-class Notices:
+class NoticeLog:
     """Collects notices; the same one is kept once, and they leave sorted."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from pic.core import names
 from pic.core.model import Ingress, LiveResource
 
 
-class Whose(StrEnum):
+class OwnerKind(StrEnum):
     """To whom a live object belongs.
 
     STRIPPED is ours without its labels; PREDECESSOR is of the Go controller whose labels we share;
@@ -38,21 +38,21 @@ class Ownership:
     adopt: bool = False
     earlier: str = ""
 
-    def of(self, live: LiveResource) -> Whose:
+    def of(self, live: LiveResource) -> OwnerKind:
         """Say whose an object is."""
         label = live.labels.get(names.STACK_LABEL)
         if label is not None:
             return self._of_stack(label)
         if live.managed:
-            return Whose.STRIPPED
+            return OwnerKind.STRIPPED
         if all(key in live.labels for key in names.SEED_LABELS):
-            return Whose.PREDECESSOR
-        return Whose.FOREIGN
+            return OwnerKind.PREDECESSOR
+        return OwnerKind.FOREIGN
 
-    def _of_stack(self, label: str) -> Whose:
+    def _of_stack(self, label: str) -> OwnerKind:
         if self.stack in ("", label):
-            return Whose.OURS
-        return Whose.EARLIER if label and label == self.earlier else Whose.OTHER_STACK
+            return OwnerKind.OURS
+        return OwnerKind.EARLIER if label and label == self.earlier else OwnerKind.OTHER_STACK
 
 
 class Inventory:
@@ -60,7 +60,7 @@ class Inventory:
 
     def __init__(self, live: Iterable[LiveResource], ownership: Ownership) -> None:
         self.adopt = ownership.adopt
-        self.whose: dict[tuple[str, str], Whose] = {}
+        self.whose: dict[tuple[str, str], OwnerKind] = {}
         self._ours: dict[str, list[LiveResource]] = defaultdict(list)
         self._owned: dict[tuple[str, str], list[LiveResource]] = defaultdict(list)
         self._earlier: dict[str, list[LiveResource]] = defaultdict(list)
@@ -69,15 +69,15 @@ class Inventory:
         for each in sorted(live, key=lambda found: found.key):
             self._sort_in(each, ownership.of(each))
 
-    def _sort_in(self, live: LiveResource, whose: Whose) -> None:
+    def _sort_in(self, live: LiveResource, whose: OwnerKind) -> None:
         self.whose[live.key] = whose
-        if whose in (Whose.OURS, Whose.STRIPPED):
+        if whose in (OwnerKind.OURS, OwnerKind.STRIPPED):
             self._ours[live.host].append(live)
             self._note_owners(live)
-        elif whose is Whose.EARLIER:
+        elif whose is OwnerKind.EARLIER:
             self._earlier[live.host].append(live)
             self._note_owners(live)
-        elif whose is Whose.PREDECESSOR:
+        elif whose is OwnerKind.PREDECESSOR:
             self._predecessors[live.host].append(live)
         else:
             self._foreign[live.host].append(live)

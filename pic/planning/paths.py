@@ -24,7 +24,7 @@ class UnusablePathError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class PathMatch:
     """How requests are matched: `path`, `match` and `priority` are None for the whole host.
 
     Attributes:
@@ -44,10 +44,10 @@ class Route:
         return self.path is None
 
 
-ROOT = Route()
+ROOT = PathMatch()
 
 
-def translate(path: str, kind: PathType, *, regex: bool) -> Route:
+def translate(path: str, kind: PathType, *, regex: bool) -> PathMatch:
     """Return the route of a path.
 
     Prefix means whole path elements, as Kubernetes defines it. With `regex` the text of an
@@ -78,14 +78,14 @@ def proxy_key(path: str) -> str:
     return path[:KEY_LENGTH].translate(_ENCODED)[:KEY_LENGTH]
 
 
-def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> Route:
+def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> PathMatch:
     # 100 is what the proxy takes for "none given", so a path never has it.
     priority = 102 + 2 * len(normalised) + exact
     capped = priority > HIGHEST_PRIORITY
-    return Route(path, match, min(priority, HIGHEST_PRIORITY), len(normalised), capped)
+    return PathMatch(path, match, min(priority, HIGHEST_PRIORITY), len(normalised), capped)
 
 
-def _expression(text: str) -> Route:
+def _expression(text: str) -> PathMatch:
     stem = text.removeprefix("^")
     if not stem.startswith("/"):
         raise UnusablePathError("it does not begin with /")

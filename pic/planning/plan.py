@@ -6,7 +6,7 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import dns_records, merge
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
-from pic.planning.notice_log import Notices
+from pic.planning.notice_log import NoticeLog
 from pic.planning.ownership import Inventory, Ownership
 from pic.planning.selection import managed
 from pic.planning.tunnels import Tunnels
@@ -22,7 +22,7 @@ def build(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownersh
         stack: The value of the stack label for what is declared, `<project>.<stack>`.
         ownership: How live objects of ours are told from others.
     """
-    notices = Notices()
+    notices = NoticeLog()
     for unreadable in snapshot.unreadable:
         about = Ref(unreadable.kind, unreadable.namespace, unreadable.name)
         notices.put(Notice(Reason.INVALID_OBJECT, about, unreadable.problem))
@@ -34,7 +34,7 @@ def build(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownersh
 
 
 def _resources(
-    snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership, notices: Notices
+    snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership, notices: NoticeLog
 ) -> tuple[Resource, ...]:
     inventory = Inventory(snapshot.live, ownership)
     claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)

@@ -13,8 +13,8 @@ from pic.core.notices import Reason
 from pic.planning import paths
 from pic.planning.backends import BackendError, Resolver
 from pic.planning.claims import Claim
-from pic.planning.notice_log import Notices
-from pic.planning.paths import Route
+from pic.planning.notice_log import NoticeLog
+from pic.planning.paths import PathMatch
 
 
 @dataclass(slots=True)
@@ -27,19 +27,19 @@ class Routes:
     """
 
     host: str
-    targets: list[tuple[Target, Route, Ingress]] = field(default_factory=list)
+    targets: list[tuple[Target, PathMatch, Ingress]] = field(default_factory=list)
     flaws: set[Reason] = field(default_factory=set)
     _seen: set[tuple[str | None, str | None]] = field(default_factory=set)
     _defaulted: bool = False
 
-    def add(self, claim: Claim, resolver: Resolver, notices: Notices) -> None:
+    def add(self, claim: Claim, resolver: Resolver, notices: NoticeLog) -> None:
         """Add every path of a claim; an equal path that came earlier wins."""
         for path in claim.paths:
             self._add_path(path, claim, resolver, notices)
         if not claim.paths and claim.ingress.default_backend is None:
             self._flaw(Reason.NO_PATHS, claim, f"{self.host} has no paths", notices)
 
-    def add_default(self, claim: Claim, resolver: Resolver, notices: Notices) -> None:
+    def add_default(self, claim: Claim, resolver: Resolver, notices: NoticeLog) -> None:
         """Add the default backend of a claim's Ingress, where nothing takes the root yet."""
         backend = claim.ingress.default_backend
         if backend is None:
@@ -57,7 +57,7 @@ class Routes:
             )
 
     def _add_path(
-        self, path: IngressPath, claim: Claim, resolver: Resolver, notices: Notices
+        self, path: IngressPath, claim: Claim, resolver: Resolver, notices: NoticeLog
     ) -> None:
         try:
             route = paths.translate(path.path, path.kind, regex=claim.wishes.path_regex)
@@ -82,10 +82,10 @@ class Routes:
     def _resolve(
         self,
         backend: Backend | None,
-        route: Route,
+        route: PathMatch,
         claim: Claim,
         resolver: Resolver,
-        notices: Notices,
+        notices: NoticeLog,
     ) -> None:
         try:
             target = resolver.resolve(backend, claim.ingress.namespace, claim.wishes.scheme)
@@ -96,7 +96,7 @@ class Routes:
         target = replace(target, path=route.path, match=route.match, priority=route.priority)
         self.targets.append((target, route, claim.ingress))
 
-    def _flaw(self, reason: Reason, claim: Claim, message: str, notices: Notices) -> None:
+    def _flaw(self, reason: Reason, claim: Claim, message: str, notices: NoticeLog) -> None:
         self.flaws.add(reason)
         notices.add(reason, claim.ingress, message, self.host)
 
@@ -106,13 +106,13 @@ def order(target: Target) -> tuple[int, str, str]:
     return -(target.priority or 0), target.path or "", target.match or ""
 
 
-def remark(routes: Routes, notices: Notices) -> None:
+def remark(routes: Routes, notices: NoticeLog) -> None:
     """Tell of targets that the proxy may not tell apart."""
     _tell_ties(routes, notices)
     _tell_collisions(routes, notices)
 
 
-def _tell_ties(routes: Routes, notices: Notices) -> None:
+def _tell_ties(routes: Routes, notices: NoticeLog) -> None:
     highest = [
         (target, route.capped, ingress)
         for target, route, ingress in routes.targets
@@ -130,7 +130,7 @@ def _tell_ties(routes: Routes, notices: Notices) -> None:
         )
 
 
-def _tell_collisions(routes: Routes, notices: Notices) -> None:
+def _tell_collisions(routes: Routes, notices: NoticeLog) -> None:
     by_key: dict[str, list[tuple[str, Ingress]]] = defaultdict(list)
     for target, _, ingress in routes.targets:
         if target.path is not None:

@@ -12,8 +12,8 @@ from pic.core.model import (
 )
 from pic.core.notices import Notice, Reason
 from pic.planning import annotations
-from pic.planning.annotations import Switch, Wishes
-from pic.planning.notice_log import Notices, ref
+from pic.planning.annotations import IngressOptions, Switch
+from pic.planning.notice_log import NoticeLog, ref
 from pic.settings.parse import Settings
 
 SOLVER_LABEL = "acme.cert-manager.io/http01-solver"
@@ -28,7 +28,7 @@ class Managed:
     """An Ingress that is ours to expose, with the name of its tunnel as its class has it."""
 
     ingress: Ingress
-    wishes: Wishes
+    wishes: IngressOptions
     class_tunnel: str
 
     @property
@@ -41,7 +41,7 @@ def managed(
     ingresses: Iterable[Ingress],
     classes: tuple[IngressClass, ...] | None,
     settings: Settings,
-    notices: Notices,
+    notices: NoticeLog,
 ) -> Iterator[Managed]:
     """Yield the Ingresses that are ours to expose."""
     default = _default_class(classes, settings)

@@ -20,7 +20,7 @@ class TunnelError(ReasonedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ResolvedTunnel:
     """A tunnel that was found.
 
     Attributes:
@@ -49,9 +49,9 @@ class Tunnels:
             if snapshot.organizations is None
             else {(each.namespace, each.name): each for each in snapshot.organizations}
         )
-        self._known: dict[tuple[str, str], Route | TunnelError] = {}
+        self._known: dict[tuple[str, str], ResolvedTunnel | TunnelError] = {}
 
-    def find(self, written: str, namespace: str) -> Route | TunnelError:
+    def find(self, written: str, namespace: str) -> ResolvedTunnel | TunnelError:
         """Find what an Ingress of that namespace calls its tunnel: `name` or `namespace/name`."""
         key = (namespace, written)
         if key not in self._known:
@@ -61,14 +61,16 @@ class Tunnels:
                 self._known[key] = error
         return self._known[key]
 
-    def _find(self, written: str, namespace: str) -> Route:
+    def _find(self, written: str, namespace: str) -> ResolvedTunnel:
         place, slash, name = written.rpartition("/")
         if not names.is_object_name(name) or (slash and not names.is_label_name(place)):
             raise TunnelError(Reason.TUNNEL_NOT_FOUND, f"{written[:80]!r} names no tunnel")
         if place:
             self._permit(place, written)
         tunnel = self._locate(place or self._settings.tunnel_namespace, name, namespace)
-        return Route(self._ref(tunnel, namespace), self._organization(tunnel), _waiting(tunnel))
+        return ResolvedTunnel(
+            self._ref(tunnel, namespace), self._organization(tunnel), _waiting(tunnel)
+        )
 
     def _permit(self, place: str, written: str) -> None:
         allowed = {*self._settings.tunnel_namespaces, self._settings.tunnel_namespace}

@@ -105,7 +105,7 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class StackRef:
     """Whose changes are reviewed: a stack of a project."""
 
     project: str
@@ -113,7 +113,7 @@ class Subject:
 
 
 def build(
-    subject: Subject,
+    subject: StackRef,
     plan: Plan,
     changes: Changes,
     *,

@@ -10,15 +10,15 @@ from pic.core.model import Snapshot, Unanswered
 from pic.planning import dns_records
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.snapshot import assemble
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import Branch, proposal
 
 if TYPE_CHECKING:
     from pic.cluster.listing import Transport
-    from pic.pihole.connect import Pace
+    from pic.pihole.connect import SessionTimeouts
 
 
-def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -> Seen:
+def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -> RawSnapshot:
     """Return what the cluster and Pi-hole hold, or a snapshot file where one is named.
 
     Raises:
@@ -35,7 +35,7 @@ def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -
     return read(listing.connect(settings, environment), settings, environment)
 
 
-def read(transport: "Transport", settings: Settings, environment: Mapping[str, str]) -> Seen:
+def read(transport: "Transport", settings: Settings, environment: Mapping[str, str]) -> RawSnapshot:
     """Return what the cluster holds, and what Pi-hole does where it is a target.
 
     A Pi-hole that does not answer ends nothing: `unanswered` says why.
@@ -49,8 +49,11 @@ def read(transport: "Transport", settings: Settings, environment: Mapping[str, s
 
 
 def registered(
-    seen: Seen, settings: Settings, environment: Mapping[str, str], pace: "Pace | None" = None
-) -> Seen:
+    seen: RawSnapshot,
+    settings: Settings,
+    environment: Mapping[str, str],
+    pace: "SessionTimeouts | None" = None,
+) -> RawSnapshot:
     """Return what the cluster holds with what Pi-hole does, where it is a target.
 
     A Pi-hole that does not answer ends nothing: `unanswered` says why.
@@ -73,12 +76,12 @@ def registered(
     return replace(seen, records=found)
 
 
-def _owned(seen: Seen, settings: Settings) -> frozenset[str]:
+def _owned(seen: RawSnapshot, settings: Settings) -> frozenset[str]:
     """Return the hosts whose records are ours where they can bear no marker."""
     if settings.pihole_api is PiholeApi.V6:
         return frozenset()
     of_ingresses = {assemble.INGRESS: seen.objects.get(assemble.INGRESS, ())}
-    ingresses = assemble.snapshot(Seen(of_ingresses)).ingresses
+    ingresses = assemble.snapshot(RawSnapshot(of_ingresses)).ingresses
     found = dns_records.managed_hosts(ingresses)
     if settings.pihole_annotate:
         return found

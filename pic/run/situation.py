@@ -12,10 +12,10 @@ from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import Warned
 from pic.run import reading
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.snapshot import assemble
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Situation:
         bulk: So much is new to the engine that no host is told of in an Event.
     """
 
-    asked: Run
+    asked: StackConfig
     transport: Transport
     snapshot: Snapshot
     plan: Plan
@@ -53,7 +53,7 @@ class Situation:
         return self.snapshot.unanswered.error if self.snapshot.unanswered else None
 
 
-def survey(asked: Run, environment: Mapping[str, str]) -> Situation:
+def survey(asked: StackConfig, environment: Mapping[str, str]) -> Situation:
     """Connect to the cluster, look and plan.
 
     Raises:
@@ -62,7 +62,7 @@ def survey(asked: Run, environment: Mapping[str, str]) -> Situation:
     return look(asked, listing.connect(asked.settings, environment), environment)
 
 
-def look(asked: Run, transport: Transport, environment: Mapping[str, str]) -> Situation:
+def look(asked: StackConfig, transport: Transport, environment: Mapping[str, str]) -> Situation:
     """Read the cluster whole and then Pi-hole, if it is a target, and plan.
 
     A Pi-hole that does not answer is in `pihole`, and ends nothing.
@@ -73,7 +73,7 @@ def look(asked: Run, transport: Transport, environment: Mapping[str, str]) -> Si
     return consider(asked, transport, reading.read(transport, asked.settings, environment))
 
 
-def consider(asked: Run, transport: Transport, seen: Seen) -> Situation:
+def consider(asked: StackConfig, transport: Transport, seen: RawSnapshot) -> Situation:
     """Plan for what was seen."""
     return _situation(asked, transport, assemble.snapshot(seen))
 
@@ -93,6 +93,6 @@ def owning(known: Situation, hosts: Collection[str]) -> Situation:
     return replace(known, snapshot=snapshot, plan=found.plan, changes=found.changes)
 
 
-def _situation(asked: Run, transport: Transport, snapshot: Snapshot) -> Situation:
+def _situation(asked: StackConfig, transport: Transport, snapshot: Snapshot) -> Situation:
     planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
     return Situation(asked, transport, snapshot, planned, asked.changes(snapshot, planned))

@@ -28,7 +28,7 @@ PASSWORDS = ("PIHOLE_PASSWORD", "PIHOLE_API_TOKEN")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StackConfig:
     """What a verb works with.
 
     Attributes:
@@ -71,7 +71,7 @@ def only_stack(root: Path) -> str:
     raise SettingsError(["there is no stack file yet: pic init --stack NAME writes one"])
 
 
-def offline(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> Run:
+def offline(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> StackConfig:
     """Prepare a run on files only; without a stack, every stack's objects in them are ours.
 
     Raises:
@@ -80,10 +80,10 @@ def offline(stack: str | None, pairs: Sequence[str], environment: Mapping[str, s
     stored = StackFile(Path.cwd(), stack).settings() if stack else {}
     settings, remarks = parse({**stored, **given(pairs)}, environment)
     label = stack_label(stack or OFFLINE_STACK)
-    return Run(settings, label, _ownership(label if stack else "", settings), remarks)
+    return StackConfig(settings, label, _ownership(label if stack else "", settings), remarks)
 
 
-def online(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> Run:
+def online(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> StackConfig:
     """Prepare a run on the live cluster of a stack.
 
     Raises:
@@ -93,7 +93,7 @@ def online(stack: str | None, pairs: Sequence[str], environment: Mapping[str, st
     stored = StackFile(Path.cwd(), stack).settings()
     settings, remarks = parse({**stored, **given(pairs)}, environment)
     label = stack_label(stack)
-    return Run(settings, label, _ownership(label, settings), remarks)
+    return StackConfig(settings, label, _ownership(label, settings), remarks)
 
 
 def deployable(
@@ -101,7 +101,7 @@ def deployable(
     stack: str,
     environment: Mapping[str, str],
     problems: Callable[[Settings], Sequence[str]] = lambda _: (),
-) -> Run:
+) -> StackConfig:
     """Prepare a run that may write.
 
     Args:
@@ -121,7 +121,7 @@ def deployable(
     if found := [*unbound, *problems(settings), *_undeployable(settings, environment)]:
         raise SettingsError(found)
     label = stack_label(stack)
-    return Run(settings, label, _ownership(label, settings), remarks)
+    return StackConfig(settings, label, _ownership(label, settings), remarks)
 
 
 def _ownership(label: str, settings: Settings) -> Ownership:
@@ -169,7 +169,7 @@ def given(pairs: Sequence[str]) -> dict[str, object]:
     return {key: value for key, _, value in split}
 
 
-def run_for(options: argparse.Namespace, environment: Mapping[str, str]) -> Run:
+def run_for(options: argparse.Namespace, environment: Mapping[str, str]) -> StackConfig:
     """Prepare the run that common flags ask for.
 
     Raises:

@@ -39,7 +39,7 @@ _CLUSTER_SCOPED = frozenset({INGRESS_CLASS})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RawSnapshot:
     """Raw objects by kind; a kind that is absent was not looked at.
 
     Attributes:
@@ -54,7 +54,7 @@ class Seen:
     unanswered: Unanswered | None = None
 
 
-def from_documents(bodies: Iterable[Raw], schema: Schema) -> Seen:
+def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
     """Sort the objects of files by kind; those of other kinds and API groups are left out.
 
     Of PangolinResources only those with a stack label stand for live ones.
@@ -64,16 +64,16 @@ def from_documents(bodies: Iterable[Raw], schema: Schema) -> Seen:
         kind = text(body.get("kind"))
         if _group(body) in GROUPS.get(kind, ()) and (kind != RESOURCE or _labelled(body)):
             found.setdefault(kind, []).append(body)
-    return Seen(found, schema=schema)
+    return RawSnapshot(found, schema=schema)
 
 
-def snapshot(seen: Seen) -> Snapshot:
+def snapshot(seen: RawSnapshot) -> Snapshot:
     """Read every object; one of wrong shape is set apart and touches no other."""
     return _Assembly(seen).snapshot()
 
 
 class _Assembly:
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: RawSnapshot) -> None:
         self.seen = seen
         self.unreadable: list[Unreadable] = []
 

@@ -10,7 +10,7 @@ from pic.core.model import Schema, Snapshot
 from pic.settings.parse import ResourceSchema, Settings
 from pic.settings.permissions import tunnel_places
 from pic.snapshot import assemble, manifests, overlay, pangolin
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Proposal:
             is no branch.
     """
 
-    after: Seen
-    before: tuple[Seen, ...] = ()
+    after: RawSnapshot
+    before: tuple[RawSnapshot, ...] = ()
 
 
-def from_files(paths: Sequence[str], schema: Schema) -> Seen:
+def from_files(paths: Sequence[str], schema: Schema) -> RawSnapshot:
     """Read manifest files, and standard input for `-`.
 
     Raises:
@@ -77,7 +77,7 @@ def check_stdin(*groups: Sequence[str]) -> None:
         raise SettingsError(["- is standard input, which can be read only once"])
 
 
-def proposal(seen: Seen, branch: Branch, settings: Settings) -> Proposal:
+def proposal(seen: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
     """Lay a branch over what was seen, and take out what it deletes.
 
     Raises:

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.snapshot import parse
-from pic.snapshot.assemble import _CLUSTER_SCOPED, RESOURCE, Seen
+from pic.snapshot.assemble import _CLUSTER_SCOPED, RESOURCE, RawSnapshot
 
 # Of an object's metadata, what only the cluster says.
 _IDENTITY = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
 
 
-def overlay(seen: Seen, files: Seen) -> Seen:
+def overlay(seen: RawSnapshot, files: RawSnapshot) -> RawSnapshot:
     """Lay the objects of files over live ones of the same kind, namespace and name.
 
     What an object should be is the file's; who it is, and its status, are the live one's. A new
@@ -27,7 +27,7 @@ def overlay(seen: Seen, files: Seen) -> Seen:
     return replace(seen, objects=merged)
 
 
-def without(seen: Seen, gone: Seen, kept: Seen) -> Seen:
+def without(seen: RawSnapshot, gone: RawSnapshot, kept: RawSnapshot) -> RawSnapshot:
     """Take out the objects that files hold, as if they were deleted, but not those in `kept`.
 
     Objects are told apart by kind, namespace and name. What an Ingress owned stays: Kubernetes
@@ -41,7 +41,7 @@ def without(seen: Seen, gone: Seen, kept: Seen) -> Seen:
     return replace(seen, objects=left)
 
 
-def within(files: Seen, places: Mapping[str, Sequence[str]]) -> Seen:
+def within(files: RawSnapshot, places: Mapping[str, Sequence[str]]) -> RawSnapshot:
     """Leave out the objects of files in namespaces where a live run does not look for their kind.
 
     Args:

@@ -16,7 +16,7 @@ from pic.planning import dns_records
 from pic.settings import permissions
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.snapshot import assemble, pangolin, projection
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 VERSION = 1
 KIND = "pic snapshot"
@@ -36,7 +36,7 @@ _FIXED = {
 }
 
 
-def document(seen: Seen, settings: Settings) -> str:
+def document(seen: RawSnapshot, settings: Settings) -> str:
     """Return the text of a file: ASCII, an object a line, whatever the order they were listed in.
 
     Args:
@@ -55,7 +55,7 @@ def document(seen: Seen, settings: Settings) -> str:
     return f'{json.dumps(head)[:-1]}, {pihole}"objects": {{\n{kinds}\n}}}}\n'
 
 
-def _pihole(seen: Seen, settings: Settings) -> str:
+def _pihole(seen: RawSnapshot, settings: Settings) -> str:
     """Return what Pi-hole has, a record a line, or why that is not known."""
     why = seen.unanswered and {"url": seen.unanswered.url, "problem": str(seen.unanswered.error)}
     head = f'"unanswered": {json.dumps(why)}, "records": '
@@ -96,7 +96,7 @@ def listings(settings: Settings) -> list[str]:
     return sorted(str(each).removeprefix("list ") for each in needed if each.resource != "events")
 
 
-def read(path: str, settings: Settings, stdin: BinaryIO) -> Seen:
+def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
     """Read a snapshot file, or standard input for `-`.
 
     Raises:
@@ -109,7 +109,7 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> Seen:
     if not isinstance(cluster_id, str):
         _refuse(where, "clusterId is no text")
     schema = _FIXED.get(settings.resource_schema) or _schema(where, found.get("schema"))
-    return Seen(
+    return RawSnapshot(
         _objects(where, found.get("objects")),
         cluster_id,
         schema,

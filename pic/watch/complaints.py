@@ -2,7 +2,7 @@
 
 import threading
 
-from pic.cluster.listing import Read
+from pic.cluster.listing import Listing
 from pic.core import logs
 from pic.watch.protocols import Tell
 
@@ -13,9 +13,9 @@ class Complaints:
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._lock = threading.Lock()
-        self._of: dict[Read, str] = {}
+        self._of: dict[Listing, str] = {}
 
-    def make(self, who: Read, words: str) -> None:
+    def make(self, who: Listing, words: str) -> None:
         """Note what one cannot do."""
         with self._lock:
             known = words in self._of.values()
@@ -23,7 +23,7 @@ class Complaints:
             if not known:
                 self._tell(logs.WARN, words)
 
-    def withdraw(self, who: Read) -> None:
+    def withdraw(self, who: Listing) -> None:
         """Note that one has nothing to complain of."""
         with self._lock:
             if self._of.pop(who, None) and not self._of:

@@ -21,14 +21,14 @@ from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges
 from pic.run import fingerprint, reading, situation
 from pic.run.situation import Situation
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import TargetName
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.watch.schedule import Verdict
 from pic.watch.store import Cache
 
 if TYPE_CHECKING:
-    from pic.pihole.connect import Pace
+    from pic.pihole.connect import SessionTimeouts
 
 # Seconds for which the loop may stand still, that renews a lease. A run has more patience.
 LOCK_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 1.0, 2.0, 5.0
@@ -52,7 +52,7 @@ class View:
 
 
 @dataclass
-class Looker:
+class Evaluator:
     """Looks at what the cache knows; what is still as it was deployed is not planned for again.
 
     Attributes:
@@ -61,7 +61,7 @@ class Looker:
         plans: How often it has planned.
     """
 
-    asked: Run
+    asked: StackConfig
     transport: Transport
     cache: Cache
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -106,10 +106,10 @@ class Looker:
         self.plans += 1
         return self._judged(self._view), known.plan
 
-    def _see(self, *, ask_pihole: bool) -> tuple[Seen, tuple[int, Registered]]:
+    def _see(self, *, ask_pihole: bool) -> tuple[RawSnapshot, tuple[int, Registered]]:
         """Return what there is, and what is another one whenever that is."""
         changes, objects = self.cache.objects()
-        seen = Seen(objects, *(self._surroundings or ("", Schema())))
+        seen = RawSnapshot(objects, *(self._surroundings or ("", Schema())))
         settings = self.asked.settings
         if ask_pihole and TargetName.PIHOLE in settings.targets:
             found = reading.registered(seen, settings, self.environment, _patience())
@@ -123,13 +123,15 @@ class Looker:
         return replace(view, verdict=replace(view.verdict, same=same))
 
 
-def _patience() -> "Pace":
+def _patience() -> "SessionTimeouts":
     # Takes memory, which a watcher without this target does without.
-    from pic.pihole.connect import Pace  # noqa: PLC0415
-    from pic.pihole.http import Patience  # noqa: PLC0415
+    from pic.pihole.connect import SessionTimeouts  # noqa: PLC0415
+    from pic.pihole.http import HttpTimeouts  # noqa: PLC0415
     from pic.pihole.lock import Waiting  # noqa: PLC0415
 
-    return Pace(Waiting(LOCK_SECONDS), Patience(CONNECT_SECONDS, ANSWER_SECONDS, ANSWER_SECONDS))
+    return SessionTimeouts(
+        Waiting(LOCK_SECONDS), HttpTimeouts(CONNECT_SECONDS, ANSWER_SECONDS, ANSWER_SECONDS)
+    )
 
 
 def _view(known: Situation) -> View:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pic.cluster.listing import Read
+from pic.cluster.listing import Listing
 from pic.watch.complaints import Complaints
 from pic.watch.follower import Feed, Source, Waits
 from pic.watch.protocols import Tell
@@ -14,7 +14,7 @@ from pic.watch.store import Cache
 
 @contextmanager
 def following(
-    reads: Sequence[Read], source: Source, cache: Cache, tell: Tell, waits: Waits | None = None
+    reads: Sequence[Listing], source: Source, cache: Cache, tell: Tell, waits: Waits | None = None
 ) -> Iterator[None]:
     """Follow collections until the block ends; no thread outlives it."""
     pauses = waits or Waits(random.SystemRandom().random)

@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlencode
 
 from pic.cluster import listing
-from pic.cluster.listing import Read, StatusError, Transport
+from pic.cluster.listing import Listing, StatusError, Transport
 from pic.core.errors import ClusterError
 from pic.core.json_values import (
     MalformedError,
@@ -83,7 +83,7 @@ class Feed:
     """Keeps what the cache knows of a collection as it is."""
 
     def __init__(
-        self, read: Read, source: Source, cache: Cache, complaints: Complaints, waits: Waits
+        self, read: Listing, source: Source, cache: Cache, complaints: Complaints, waits: Waits
     ) -> None:
         self.read = read
         self._source, self._cache, self._waits = source, cache, waits

@@ -16,9 +16,9 @@ from pic.core.model import Plan
 from pic.core.notices import Notice, Reason
 from pic.settings.parse import TargetName
 from pic.watch import http_server, metrics, probes
-from pic.watch.http_server import Page
+from pic.watch.http_server import HttpPage
 from pic.watch.metrics import Figures
-from pic.watch.probes import Check, Known, Limits
+from pic.watch.probes import Check, Known, MaxAges
 
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -36,7 +36,7 @@ class Health:
 
     def __init__(
         self,
-        limits: Limits = probes.USUAL,
+        limits: MaxAges = probes.USUAL,
         targets: Iterable[str] = (TargetName.PANGOLIN,),
         version: str = "",
         *,
@@ -167,16 +167,16 @@ def serve(address: tuple[str, int], health: Health) -> Iterator[int]:
         SettingsError: Nothing can be served there.
     """
     registry = metrics.registry(lambda: health.figures)
-    pages: dict[str, Callable[[], Page]] = {
+    pages: dict[str, Callable[[], HttpPage]] = {
         "/healthz": lambda: _page(health.alive()),
         "/readyz": lambda: _page(health.ready()),
-        "/metrics": lambda: Page(HTTPStatus.OK, metrics.text(registry), EXPOSITION),
+        "/metrics": lambda: HttpPage(HTTPStatus.OK, metrics.text(registry), EXPOSITION),
     }
     with http_server.serve(address, pages) as port:
         yield port
 
 
-def _page(lines: Sequence[Check]) -> Page:
+def _page(lines: Sequence[Check]) -> HttpPage:
     ok = all(each.ok for each in lines)
     body = "".join(f"{each}\n" for each in lines).encode()
-    return Page(HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE, body)
+    return HttpPage(HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE, body)

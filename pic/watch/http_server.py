@@ -19,7 +19,7 @@ SECONDS, POLL_SECONDS = 5.0, 0.1
 READS = ("GET", "HEAD")
 
 
-class Page(NamedTuple):
+class HttpPage(NamedTuple):
     """An answer."""
 
     status: int
@@ -27,7 +27,7 @@ class Page(NamedTuple):
     kind: str = PLAIN
 
 
-Pages = Mapping[str, Callable[[], Page]]
+Pages = Mapping[str, Callable[[], HttpPage]]
 _Request = socket.socket | tuple[bytes, socket.socket]
 
 
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer with a page."""
         path = self.path.partition("?")[0]
         page = self.server.pages.get(path)
-        self._answer(page() if page else Page(HTTPStatus.NOT_FOUND, b"there is no such page\n"))
+        self._answer(page() if page else HttpPage(HTTPStatus.NOT_FOUND, b"there is no such page\n"))
 
     do_HEAD = do_GET  # noqa: N815 - the library's name
 
@@ -132,11 +132,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request that is none, or of another method, in a line."""
         del explain
         if code == HTTPStatus.NOT_IMPLEMENTED:
-            self._answer(Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n"))
+            self._answer(HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n"))
         else:
-            self._answer(Page(code, f"{message or HTTPStatus(code).phrase}\n".encode()))
+            self._answer(HttpPage(code, f"{message or HTTPStatus(code).phrase}\n".encode()))
 
-    def _answer(self, page: Page) -> None:
+    def _answer(self, page: HttpPage) -> None:
         # A request that is none is not of HTTP/0.9, which has no status.
         self.request_version = self.protocol_version
         self.send_response_only(page.status)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pic.cluster.listing import Patience, StatusError, Transport
+from pic.cluster.listing import StatusError, Timeouts, Transport
 from pic.core.errors import ClusterError
 from pic.core.json_values import (
     MalformedError,
@@ -22,7 +22,7 @@ from pic.core.json_values import (
 
 LEASES = "/apis/coordination.k8s.io/v1"
 # What a renewal may take ends before it is overdue.
-PATIENCE = Patience(connect=1.0, read=3.0, retry_after=1, backoff=0.2, retries=1)
+PATIENCE = Timeouts(connect=1.0, read=3.0, retry_after=1, backoff=0.2, retries=1)
 NOT_TRIED_AGAIN = (401, 403, 404)
 CONFLICT = 409
 

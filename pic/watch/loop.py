@@ -8,13 +8,13 @@ from pic.core import logs
 from pic.core.errors import ClusterError
 from pic.core.model import Plan
 from pic.watch import memory, schedule
-from pic.watch.evaluation import Looker
+from pic.watch.evaluation import Evaluator
 from pic.watch.protocols import Health, Leader, Tell
-from pic.watch.run_report import Report
+from pic.watch.run_report import RunReport
 from pic.watch.runs import Runs
-from pic.watch.schedule import Do, Pace, State
+from pic.watch.schedule import Do, Intervals, ScheduleState
 from pic.watch.store import Cache
-from pic.watch.wakeup import Bell
+from pic.watch.wakeup import Wakeup
 
 # The pause between two renewals of a lease, and between two looks at the settings.
 LEASE_SECONDS, SETTINGS_SECONDS = 2.0, 10.0
@@ -38,16 +38,16 @@ class Loop:
     """
 
     cache: Cache
-    looker: Looker
+    looker: Evaluator
     runs: Runs
     leader: Leader | None
     health: Health
-    bell: Bell
+    bell: Wakeup
     tell: Tell
     clock: Callable[[], float]
-    pace: Pace = field(default_factory=Pace)
+    pace: Intervals = field(default_factory=Intervals)
     renewed: Callable[[], bool] = lambda: False
-    state: State = field(default_factory=State)
+    state: ScheduleState = field(default_factory=ScheduleState)
     _held: bool | None = field(default=None, init=False)
     _told: str = field(default="", init=False)
     _next: dict[str, float] = field(default_factory=dict, init=False)
@@ -111,7 +111,7 @@ class Loop:
             self._ended(found)
         return again if self.runs.going else schedule.NEVER
 
-    def _ended(self, found: Report) -> None:
+    def _ended(self, found: RunReport) -> None:
         now = self.clock()
         self.looker.deployed = found.deployed
         self.state = schedule.ended(self.state, now, found, self.pace)

@@ -16,7 +16,7 @@ UNREACHABLE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MaxAges:
     """How old what is known may be, in seconds.
 
     Attributes:
@@ -32,7 +32,7 @@ class Limits:
     start: float = 30.0
 
     @classmethod
-    def for_resync(cls, period: timedelta, longest_run: float) -> "Limits":
+    def for_resync(cls, period: timedelta, longest_run: float) -> "MaxAges":
         """Return those for a resync period and the wall-clock limit of a run in seconds.
 
         One resync may be missed, or one wait after a failure.
@@ -40,7 +40,7 @@ class Limits:
         return cls(run=2 * max(period.total_seconds(), LONGEST_WAIT) + longest_run)
 
 
-USUAL = Limits()
+USUAL = MaxAges()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Known:
     failing: dict[str, str] = field(default_factory=dict)
 
 
-def ready(known: Known, now: float, limits: Limits, targets: Sequence[str]) -> Iterator[Check]:
+def ready(known: Known, now: float, limits: MaxAges, targets: Sequence[str]) -> Iterator[Check]:
     """Yield whether what a watcher does can be relied on, line by line."""
     if not known.leading:
         # A standby has nothing to show until it is chosen.
@@ -94,7 +94,7 @@ def ready(known: Known, now: float, limits: Limits, targets: Sequence[str]) -> I
         yield Check(f"target {target}", not why, why)
 
 
-def _last_look(known: Known, now: float, limits: Limits) -> Check:
+def _last_look(known: Known, now: float, limits: MaxAges) -> Check:
     if known.looked is None and now - known.since <= limits.start:
         return Check("run", ok=True, why="none yet")
     return fresh("run", known.looked, now, limits.run)

@@ -17,7 +17,7 @@ RATE_LIMITED, INVALID = "rateLimited", "invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RunReport:
     """How a run ended.
 
     Attributes:
@@ -40,7 +40,7 @@ class Report:
         return self.exit_code == RefusedError.exit_code
 
 
-def read(words: str, exit_code: int) -> Report:
+def read(words: str, exit_code: int) -> RunReport:
     """Read a report; one that is missing or broken leaves the exit code of the process."""
     try:
         raw = mapping(json.loads(words), "the report")
@@ -50,11 +50,11 @@ def read(words: str, exit_code: int) -> Report:
         return _understood(raw, exit_code)
 
 
-def _understood(raw: Raw, exit_code: int) -> Report:
+def _understood(raw: Raw, exit_code: int) -> RunReport:
     failures = [mapping(each, "failures[]") for each in sequence(raw.get("failures"), "failures")]
     kinds = {text(each.get("class")) for each in failures}
     waits = [integer(each.get("retryAfter")) or 0 for each in _limited(failures)]
-    return Report(
+    return RunReport(
         exit_code,
         limited=max(waits, default=None),
         temporary=_is_temporary(exit_code, kinds),

@@ -9,13 +9,13 @@ from pic.core import logs
 from pic.watch import run_report
 from pic.watch.child import Child
 from pic.watch.protocols import Tell
-from pic.watch.run_report import Report
+from pic.watch.run_report import RunReport
 
 REPORT = "report.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """How long a run may take, in seconds.
 
     Attributes:
@@ -54,7 +54,7 @@ class Runs:
     environment: Mapping[str, str]
     tell: Tell
     ring: Callable[[], None]
-    limits: Limits = Limits()
+    limits: RunLimits = RunLimits()
     _run: _Going | None = field(default=None, init=False)
 
     @property
@@ -77,7 +77,7 @@ class Runs:
             run.child.interrupt()
             run.until, run.asked = now + self.limits.grace, True
 
-    def check(self, now: float) -> tuple[Report | None, float]:
+    def check(self, now: float) -> tuple[RunReport | None, float]:
         """Return the report of a run that has ended, and when to ask again otherwise."""
         run = self._run
         if run is None:
@@ -93,7 +93,7 @@ class Runs:
             self.stop(now, f"it takes longer than {self.limits.run:g} s")
         return None, run.until
 
-    def _ended(self, run: _Going) -> Report:
+    def _ended(self, run: _Going) -> RunReport:
         code = run.child.wait()
         file = Path(run.folder.name) / REPORT
         words = file.read_text(encoding="utf-8") if file.exists() else ""

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from pic.watch.run_report import Report
+from pic.watch.run_report import RunReport
 
 NEVER = math.inf
 
@@ -34,7 +34,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Intervals:
     """How long things are waited for, in seconds.
 
     Attributes:
@@ -72,7 +72,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class RunSuppression:
     """What a run need not be started for again.
 
     Attributes:
@@ -97,7 +97,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ScheduleState:
     """What has happened so far.
 
     Attributes:
@@ -128,10 +128,10 @@ class State:
     earliest: float = -NEVER
     retry: float = NEVER
     failures: int = 0
-    bar: Bar = Bar()
+    bar: RunSuppression = RunSuppression()
 
 
-def decide(state: State, now: float, pace: Pace) -> Decision:
+def decide(state: ScheduleState, now: float, pace: Intervals) -> Decision:
     """Say what to do now, or until when there is nothing to do."""
     if state.running or not state.ready:
         return Decision(Do.WAIT)
@@ -143,40 +143,42 @@ def decide(state: State, now: float, pace: Pace) -> Decision:
     return Decision(Do.RUN) if now >= start else Decision(Do.WAIT, min(look, start))
 
 
-def _next_look(state: State, pace: Pace) -> float:
+def _next_look(state: ScheduleState, pace: Intervals) -> float:
     quiet = NEVER
     if state.first is not None:
         quiet = min(state.last + pace.quiet, state.first + pace.most)
     return max(state.pause, min(quiet, state.resynced + pace.resync, state.retry))
 
 
-def oldest(state: State) -> float | None:
+def oldest(state: ScheduleState) -> float | None:
     """Return since when something waits; None where nothing does."""
     return state.looked if state.first is None and state.wanted else state.first
 
 
-def changed(state: State, first: float, last: float) -> State:
+def changed(state: ScheduleState, first: float, last: float) -> ScheduleState:
     """Note changes: when the first and the last of them came."""
     oldest = first if state.first is None else min(first, state.first)
     return replace(state, first=oldest, last=max(last, state.last))
 
 
-def readied(state: State, *, ready: bool) -> State:
+def readied(state: ScheduleState, *, ready: bool) -> ScheduleState:
     """Note whether all is known, and this watcher may start runs."""
     return state if ready == state.ready else replace(state, ready=ready)
 
 
-def taken_over(state: State) -> State:
+def taken_over(state: ScheduleState) -> ScheduleState:
     """Note that another watcher may have run before: nothing that was learnt of runs counts."""
-    return replace(state, wanted=False, resynced=-NEVER, earliest=-NEVER, retry=NEVER, bar=Bar())
+    return replace(
+        state, wanted=False, resynced=-NEVER, earliest=-NEVER, retry=NEVER, bar=RunSuppression()
+    )
 
 
-def is_resync(state: State, now: float, pace: Pace) -> bool:
+def is_resync(state: ScheduleState, now: float, pace: Intervals) -> bool:
     """Say whether it is time that leads to a look, whether or not there was a change."""
     return now >= state.retry or now >= state.resynced + pace.resync
 
 
-def evaluated(state: State, now: float, verdict: Verdict, pace: Pace) -> State:
+def evaluated(state: ScheduleState, now: float, verdict: Verdict, pace: Intervals) -> ScheduleState:
     """Note what a look has found."""
     resync = is_resync(state, now, pace)
     stopped = state.bar.stops(verdict, resync=resync)
@@ -188,21 +190,21 @@ def evaluated(state: State, now: float, verdict: Verdict, pace: Pace) -> State:
         verdict=verdict,
         wanted=not verdict.same and not stopped,
         retry=NEVER if now >= state.retry else state.retry,
-        bar=Bar() if verdict.same else state.bar,
+        bar=RunSuppression() if verdict.same else state.bar,
     )
 
 
-def unable(state: State, now: float, pace: Pace) -> State:
+def unable(state: ScheduleState, now: float, pace: Intervals) -> ScheduleState:
     """Note that a look was not possible, so that the next one is not at once."""
     return replace(state, pause=now + pace.again)
 
 
-def started(state: State) -> State:
+def started(state: ScheduleState) -> ScheduleState:
     """Note that a run began."""
     return replace(state, running=True, wanted=False, retry=NEVER)
 
 
-def ended(state: State, now: float, report: Report, pace: Pace) -> State:
+def ended(state: ScheduleState, now: float, report: RunReport, pace: Intervals) -> ScheduleState:
     """Note how a run ended."""
     wish = state.verdict.wish
     refusal = state.verdict.refusal if report.refused else ""
@@ -213,7 +215,7 @@ def ended(state: State, now: float, report: Report, pace: Pace) -> State:
         earliest=-NEVER,
         retry=NEVER,
         failures=0,
-        bar=Bar(wish, refusal, again),
+        bar=RunSuppression(wish, refusal, again),
     )
     if report.limited is not None:
         wait = now + max(pace.limited, report.limited)

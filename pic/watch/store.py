@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from pic.cluster.listing import Read
+from pic.cluster.listing import Listing
 from pic.core.json_values import Raw, mapping, text
 from pic.snapshot import projection
 
@@ -90,18 +90,18 @@ class Cache:
     """
 
     def __init__(
-        self, reads: Iterable[Read], clock: Callable[[], float], ring: Callable[[], None]
+        self, reads: Iterable[Listing], clock: Callable[[], float], ring: Callable[[], None]
     ) -> None:
         self._clock, self._ring = clock, ring
         self._lock = threading.Lock()
-        self._objects: dict[Read, Objects] = {each: {} for each in reads}
+        self._objects: dict[Listing, Objects] = {each: {} for each in reads}
         self._synced = dict.fromkeys(self._objects, False)
         self._changes = 0
         self._first: float | None = None
         self._last = 0.0
         self._contact: float | None = None
 
-    def replace(self, read: Read, objects: Objects) -> None:
+    def replace(self, read: Listing, objects: Objects) -> None:
         """Take in a whole listing."""
         with self._lock:
             fresh = not self._synced[read] or self._objects[read] != objects
@@ -110,7 +110,7 @@ class Cache:
             self._note(changed=fresh)
         self._ring()
 
-    def put(self, read: Read, name: str, found: bytes | None) -> None:
+    def put(self, read: Listing, name: str, found: bytes | None) -> None:
         """Take in one object; None is one that is gone."""
         with self._lock:
             changed = self._objects[read].get(name) != found
@@ -127,13 +127,13 @@ class Cache:
         with self._lock:
             self._contact = self._clock()
 
-    def lost(self, read: Read) -> None:
+    def lost(self, read: Listing) -> None:
         """Note that nobody knows what is there any more."""
         with self._lock:
             self._synced[read] = False
         self._ring()
 
-    def found(self, read: Read) -> None:
+    def found(self, read: Listing) -> None:
         """Note that changes are followed, on top of a whole listing."""
         with self._lock:
             fresh = not self._synced[read]

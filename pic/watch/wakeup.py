@@ -13,7 +13,7 @@ LONGEST = 3600.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Bell:
+class Wakeup:
     """A pipe; a byte in it ends a wait.
 
     Attributes:
@@ -55,9 +55,9 @@ class Bell:
 
 
 @contextmanager
-def heeding_signals() -> Iterator[Bell]:
+def heeding_signals() -> Iterator[Wakeup]:
     """Yield a bell at which signals ask for the end."""
-    with Bell() as bell:
+    with Wakeup() as bell:
         before = {number: signal.signal(number, lambda *_: bell.end()) for number in SIGNALS}
         try:
             yield bell

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pic.cluster import listing
-from pic.cluster.listing import ApiTransport, Patience
+from pic.cluster.listing import ApiTransport, Timeouts
 from pic.core import logs
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.watch import feeds, memory
-from pic.watch.evaluation import Looker
+from pic.watch.evaluation import Evaluator
 from pic.watch.loop import End, Loop
 from pic.watch.protocols import Health, Leader, Tell
-from pic.watch.runs import Limits, Runs
-from pic.watch.schedule import Pace
+from pic.watch.runs import RunLimits, Runs
+from pic.watch.schedule import Intervals
 from pic.watch.store import Cache
-from pic.watch.wakeup import Bell
+from pic.watch.wakeup import Wakeup
 
 # No answer is worth more than the end of a pod's grace; each asker has waits of its own.
-PATIENCE = Patience(read=15.0, retries=0)
+PATIENCE = Timeouts(read=15.0, retries=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WatchConfig:
     """What a watcher is to do.
 
     Attributes:
@@ -36,11 +36,11 @@ class Work:
         pace: When to look and to run.
     """
 
-    asked: Run
+    asked: StackConfig
     arguments: Sequence[str]
     environment: Mapping[str, str]
-    limits: Limits
-    pace: Pace
+    limits: RunLimits
+    pace: Intervals
 
     def command(self, report: Path) -> Sequence[str]:
         """Return the command of a run."""
@@ -62,7 +62,7 @@ class Others:
     renewed: Callable[[], bool]
 
 
-def connect(work: Work) -> ApiTransport:
+def connect(work: WatchConfig) -> ApiTransport:
     """Connect to the cluster, without the memory that the Kubernetes client takes.
 
     Raises:
@@ -71,7 +71,7 @@ def connect(work: Work) -> ApiTransport:
     return listing.connect(work.asked.settings, work.environment, PATIENCE, apart=True)
 
 
-def watch(work: Work, others: Others, bell: Bell, tell: Tell = logs.tell) -> End:
+def watch(work: WatchConfig, others: Others, bell: Wakeup, tell: Tell = logs.tell) -> End:
     """Watch until the end is asked for, or the settings have changed."""
     reads = listing.reads(work.asked.settings)
     with ExitStack() as stack:
@@ -79,7 +79,7 @@ def watch(work: Work, others: Others, bell: Bell, tell: Tell = logs.tell) -> End
         cache = Cache(reads, time.monotonic, bell.ring)
         loop = Loop(
             cache=cache,
-            looker=Looker(work.asked, others.transport, cache, work.environment),
+            looker=Evaluator(work.asked, others.transport, cache, work.environment),
             runs=Runs(work.command, work.environment, tell, bell.ring, work.limits),
             leader=others.leader,
             health=others.health,

@@ -16,7 +16,7 @@ from pic.planning import plan
 from pic.planning.ownership import Ownership
 from pic.settings.parse import Settings
 from pic.snapshot import assemble
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.support.strategies import (
     NAMESPACES,
@@ -38,7 +38,7 @@ def connected(plane: ControlPlane) -> Transport:
 
 def planned(world: World, schema: Schema) -> Iterator[Resource]:
     """What is made anew; a held object is what the API server has already."""
-    snapshot = assemble.snapshot(Seen(world, schema=schema))
+    snapshot = assemble.snapshot(RawSnapshot(world, schema=schema))
     found = plan.build(snapshot, Settings(), STACK, Ownership(STACK))
     return (each for each in found.resources if not each.held)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dev.controlplane import ControlPlane
-from pic.cli.doctor import Finding, Patient, cluster
+from pic.cli.doctor import DoctorContext, Finding, cluster
 from pic.cli.doctor.project import Stack
 from pic.cluster.listing import cluster_id, connect
 from pic.settings.parse import Settings
@@ -17,7 +17,7 @@ from pic.settings.permissions import needed
 def found(kubeconfig: Path, root: Path, settings: Settings) -> list[Finding]:
     environment = {"KUBECONFIG": str(kubeconfig)}
     now = datetime.now(UTC)
-    patient = Patient(root, "prod", (), environment, socket.gethostname(), now)
+    patient = DoctorContext(root, "prod", (), environment, socket.gethostname(), now)
     return list(cluster.examine(patient, Stack("prod", settings)))
 
 

@@ -13,7 +13,7 @@ import yaml
 from dev.controlplane import ControlPlane
 from pic.cli import main
 from pic.cluster import listing
-from pic.cluster.listing import NETWORKING, ApiTransport, Read
+from pic.cluster.listing import NETWORKING, ApiTransport, Listing
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
 from pic.settings.parse import ResourceSchema, Settings, TargetName
@@ -62,7 +62,7 @@ def connected(
     plane: ControlPlane, settings: Settings = DEFAULT, kubeconfig: Path | None = None
 ) -> ApiTransport:
     environment = {"KUBECONFIG": str(kubeconfig or plane.kubeconfig)}
-    return listing.connect(settings, environment, listing.Patience(backoff=0.0))
+    return listing.connect(settings, environment, listing.Timeouts(backoff=0.0))
 
 
 def uid(plane: ControlPlane) -> str:
@@ -111,7 +111,7 @@ def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namesp
     create(control_plane, namespace, "---".join(INGRESS.replace("NAME", name) for name in names))
     transport = TwoAPage(connected(control_plane))
 
-    found = listing.listing(transport, Read("Ingress", NETWORKING, "ingresses", namespace))
+    found = listing.listing(transport, Listing("Ingress", NETWORKING, "ingresses", namespace))
 
     metadata: list[Any] = [each["metadata"] for each in found]
     assert [each["name"] for each in metadata] == names

@@ -12,8 +12,8 @@ from dev.controlplane import ControlPlane
 from pic.cli import main
 from pic.cluster import listing
 from pic.cluster import wait as waiting
-from pic.cluster.status import Report, Row, Standing
-from pic.cluster.wait import Pace
+from pic.cluster.status import ReadyState, Row, StatusReport
+from pic.cluster.wait import Clock
 from pic.core.names import STACK_LABEL
 from pic.planning.ownership import Ownership
 from pic.settings.parse import Settings
@@ -60,9 +60,9 @@ class Operator:
         where = ("patch", "-n", self.namespace, "pangolinresource", name, "--type=merge")
         self.plane.kubectl(*where, *flags, "--patch", json.dumps(body))
 
-    def wait(self, keys: list[str], told: list[str], meanwhile: Callable[[], None]) -> Report:
+    def wait(self, keys: list[str], told: list[str], meanwhile: Callable[[], None]) -> StatusReport:
         """Wait for objects; what happens meanwhile takes the place of time that passes."""
-        pace = Pace(told.append, sleep=lambda _: meanwhile())
+        pace = Clock(told.append, sleep=lambda _: meanwhile())
         owner, wanted = Ownership(f"pic.{self.stack}"), [(self.namespace, key) for key in keys]
         return waiting.until_ready(self.transport, owner, wanted, 60, pace)
 
@@ -132,10 +132,10 @@ def test_a_wait_ends_with_the_operators_word(operator: Operator) -> None:
 
     found = operator.wait(["a", "b"], said, lambda: operator.says("b", *next(words)))
 
-    assert found == Report(
+    assert found == StatusReport(
         tuple(
             Row(
-                *(f"{name}.example.com", operator.namespace, name, Standing.READY),
+                *(f"{name}.example.com", operator.namespace, name, ReadyState.READY),
                 *("Ready", "ok"),
                 binding="Created",
             )

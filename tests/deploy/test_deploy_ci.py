@@ -19,7 +19,7 @@ from pic.cli import main
 from pic.core.model import Plan
 from pic.planning.changes import Changes
 from pic.report import markdown, review
-from pic.report.review import Subject
+from pic.report.review import StackRef
 
 CI = Path(__file__).parents[2] / "deploy" / "ci"
 WORKFLOWS = {path.stem: path for path in sorted((CI / "github").glob("*.yml"))}
@@ -326,7 +326,7 @@ def test_what_is_no_report_of_an_open_pull_request_is_not_posted(
 
 
 def test_a_report_begins_with_the_mark_that_the_pipelines_look_for() -> None:
-    found = review.build(Subject("pic", "prod"), Plan(), Changes("pic.prod", "cluster-1"))
+    found = review.build(StackRef("pic", "prod"), Plan(), Changes("pic.prod", "cluster-1"))
 
     assert markdown.review(found).splitlines()[0] == MARKER
     script = jobs()["pic-comment/comment"]["steps"][0]["run"]

@@ -19,7 +19,7 @@ from pic.settings.permissions import (
     watching,
     writing,
 )
-from pic.watch.runs import Limits
+from pic.watch.runs import RunLimits
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -135,7 +135,7 @@ def test_the_watcher_asks_for_little_and_may_grow_for_a_run() -> None:
 
 
 def test_a_pod_has_time_for_the_run_that_is_going_on() -> None:
-    assert pods()["pic-watch"]["terminationGracePeriodSeconds"] > Limits().grace
+    assert pods()["pic-watch"]["terminationGracePeriodSeconds"] > RunLimits().grace
 
 
 def test_every_command_line_is_one_that_pic_has() -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from pic.watch import metrics
 from pic.watch.metrics import OUTCOMES, Figures
-from pic.watch.probes import Limits
+from pic.watch.probes import MaxAges
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "monitoring"
@@ -83,7 +83,7 @@ def test_every_metric_is_explained_with_its_type() -> None:
 
 
 def test_the_page_names_the_ages_that_are_allowed() -> None:
-    usual = Limits()
+    usual = MaxAges()
 
     assert f"within the last {usual.beat:.0f} s" in PAGE
     assert f"has not answered for {usual.contact:.0f} s" in PAGE

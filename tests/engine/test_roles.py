@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pic.cli.doctor import Patient, cluster
+from pic.cli.doctor import DoctorContext, cluster
 from pic.cli.doctor.project import Stack
 from pic.settings.parse import Settings
 from tests.engine.accounts import Account, Grant, account, grants
@@ -152,7 +152,7 @@ def test_the_doctor_tells_each_verb_that_is_missing(
 ) -> None:
     who = granting(less(UP, verb))
     settings = Settings(namespaces=(stage.name,), tunnel_namespace=stage.name)
-    patient = Patient(
+    patient = DoctorContext(
         stage.workspace.path, stage.name, (), who.environment, "here", datetime.now(UTC)
     )
 

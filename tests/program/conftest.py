@@ -7,7 +7,7 @@ import pytest
 
 from pic.core.errors import EngineError
 from pic.engine import program
-from pic.engine.backend.state import Remembered, State
+from pic.engine.backend.state import Remembered, StackState
 from tests.support import engine
 from tests.support.api import CLUSTER, Api, serving
 from tests.support.engine import Seen
@@ -27,12 +27,12 @@ class Memory:
         self.error = ""
         self.there = True
 
-    def remembered(self) -> State | None:
+    def remembered(self) -> StackState | None:
         if self.error:
             raise EngineError(self.error)
         if not self.there:
             return None
-        return State({name: Remembered("", (place, name), {}) for place, name in self.keys})
+        return StackState({name: Remembered("", (place, name), {}) for place, name in self.keys})
 
 
 @pytest.fixture(autouse=True)

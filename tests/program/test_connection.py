@@ -110,7 +110,7 @@ def test_a_busy_server_is_waited_for_as_it_asks_but_within_a_bound(
 ) -> None:
     api.says("/x", Answer({}, 429, {"Retry-After": "3600"}), Answer([1]))
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-    transport = listing.connect(Settings(), environment, listing.Patience(retry_after=1))
+    transport = listing.connect(Settings(), environment, listing.Timeouts(retry_after=1))
     started = time.monotonic()
 
     assert transport.get("/x") == [1]
@@ -140,7 +140,7 @@ def test_an_answer_that_is_cut_off_is_no_answer(api: Api, tmp_path: Path) -> Non
 
 def test_a_server_that_is_too_slow_is_no_answer(api: Api, tmp_path: Path) -> None:
     api.says("/x", Answer({}, delay=0.3), Answer({}))
-    patience = listing.Patience(read=0.05, backoff=0.0)
+    patience = listing.Timeouts(read=0.05, backoff=0.0)
     config = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
 
     transport = listing.connect(DEFAULT, config, patience)

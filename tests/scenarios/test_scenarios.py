@@ -18,7 +18,7 @@ from pic.planning.ownership import Ownership
 from pic.run.stack_config import OFFLINE_STACK, stack_label
 from pic.settings.parse import parse
 from pic.snapshot import assemble, manifests, overlay, pangolin
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import offline_snapshot
 
 HERE = Path(__file__).parent
@@ -67,7 +67,7 @@ def bodies(text: str) -> list[Mapping[str, object]]:
     return [each.body for each in manifests.parse(text, "scenario")]
 
 
-def seen(scenario: Scenario) -> Seen:
+def seen(scenario: Scenario) -> RawSnapshot:
     found = objects(scenario)
     if "piholeProblem" in scenario:
         url = str(scenario["settings"]["piholeUrl"])
@@ -86,7 +86,7 @@ def live_record(raw: Mapping[str, object]) -> LiveRecord:
     )
 
 
-def objects(scenario: Scenario) -> Seen:
+def objects(scenario: Scenario) -> RawSnapshot:
     legacy = scenario.get("settings", {}).get("resourceSchema") == "target"
     schema = SCHEMAS[scenario.get("schema", "target" if legacy else "targets")]
     files = assemble.from_documents(bodies(scenario.get("manifests", "")), schema)
@@ -95,7 +95,7 @@ def objects(scenario: Scenario) -> Seen:
     there: dict[str, list[Mapping[str, object]]] = {}
     for body in bodies(scenario["live"]):
         there.setdefault(str(body["kind"]), []).append(body)
-    return overlay.overlay(Seen(there, schema=schema), files)
+    return overlay.overlay(RawSnapshot(there, schema=schema), files)
 
 
 def planned(scenario: Scenario) -> object:

@@ -218,4 +218,4 @@ def furnish(
 
 
 # Nothing to wait for: this server is either there at once or meant to fail.
-HASTE = listing.Patience(connect=1.0, read=0.1, retry_after=0, backoff=0.0)
+HASTE = listing.Timeouts(connect=1.0, read=0.1, retry_after=0, backoff=0.0)

@@ -14,12 +14,12 @@ from pic.core.model import (
     Target,
 )
 from pic.core.names import labels
-from pic.engine.backend.state import Remembered, State
+from pic.engine.backend.state import Remembered, StackState
 from pic.engine.targets import pangolin
 from pic.planning import changes
 from pic.planning.ownership import Ownership
 from pic.run.situation import Situation
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 
 STACK = "pic.prod"
@@ -65,8 +65,8 @@ def remembered(resource: Resource) -> Remembered:
     return Remembered(urn(resource.host), resource.key, inputs)
 
 
-def state(*resources: Resource) -> State:
-    return State({each.host: remembered(each) for each in resources})
+def state(*resources: Resource) -> StackState:
+    return StackState({each.host: remembered(each) for each in resources})
 
 
 class NoApi(Transport):
@@ -83,7 +83,7 @@ def situation(
     there: tuple[LiveResource, ...], plan: tuple[Resource, ...], settings: Settings | None = None
 ) -> Situation:
     """What a run finds when these objects are live and these resources are planned."""
-    asked = Run(settings or Settings(cluster_id=CLUSTER), STACK, OURS, ())
+    asked = StackConfig(settings or Settings(cluster_id=CLUSTER), STACK, OURS, ())
     snapshot, planned = Snapshot(CLUSTER, live=there), Plan(plan)
     found = changes.between(snapshot, planned, STACK, OURS)
     return Situation(asked, NoApi(), snapshot, planned, found)

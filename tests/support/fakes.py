@@ -12,7 +12,7 @@ from pic.cli import main
 from pic.core.errors import EngineError
 from pic.core.json_values import Raw
 from pic.engine import driver
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Outcome
 from pic.run import fingerprint
@@ -46,13 +46,13 @@ class Fake(Engine):
     """
 
     def __init__(
-        self, root: Path, outputs: Raw | None, known: State | None = None, *ends: Outcome
+        self, root: Path, outputs: Raw | None, known: StackState | None = None, *ends: Outcome
     ) -> None:
         self.root = root
         self.stack = "prod"
         self.environment = {"PULUMI_BACKEND_URL": f"file://{root}"}
         self.found = outputs
-        self.known = known or State()
+        self.known = known or StackState()
         self.ends = list(ends)
         self.log: list[object] = []
 
@@ -69,7 +69,7 @@ class Fake(Engine):
         self.log.append("outputs")
         return self.found
 
-    def state(self) -> State:
+    def state(self) -> StackState:
         self.log.append("state")
         return self.known
 

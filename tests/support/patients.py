@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pic.cli.doctor import Patient
+from pic.cli.doctor import DoctorContext
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOST = "here"
@@ -59,8 +59,10 @@ class Clinic:
     def lock(self, name: str, content: str) -> None:
         self.write(f"state/.pulumi/locks/organization/pic/prod/{name}.json", content)
 
-    def patient(self, environment: Mapping[str, str] | None = None, **more: object) -> Patient:
+    def patient(
+        self, environment: Mapping[str, str] | None = None, **more: object
+    ) -> DoctorContext:
         path = f"{self.cli.parent}:/usr/bin:/bin"
         whole = {"PATH": path, "HOME": str(self.root), **(environment or {})}
-        made = Patient(self.root, "prod", (), whole, HOST, NOW)
+        made = DoctorContext(self.root, "prod", (), whole, HOST, NOW)
         return replace(made, **more)  # type: ignore[arg-type]

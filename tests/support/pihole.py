@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pic.core.errors import PiholeError
 from pic.core.model import LiveRecord
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Memory:
         self._fail()
         return tuple(self.records)
 
-    def apply(self, edits: Sequence[Edit]) -> Mapping[Edit, PiholeError]:
+    def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         self.gate.wait(10)
         self.log.append(("apply", *((e.host, e.ip) for e in edits)))
         self._fail()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 
 from pic.core.model import Family
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 
 CLUSTER = "2f0c1b9a-7a53-4a6e-9c0d-6d1a1f2e3b4c"
 PATIENCE = 10.0  # seconds until a test that hangs fails
@@ -69,8 +69,8 @@ def _serve(server: socket.socket, says: Scripted) -> None:
             connection.sendall(each)
 
 
-def a(host: str, ip: str | None = "192.0.2.9") -> Edit:
-    return Edit(host, Family.A, ip)
+def a(host: str, ip: str | None = "192.0.2.9") -> RecordEdit:
+    return RecordEdit(host, Family.A, ip)
 
 
 def ours(ip: str, host: str) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import urllib3
 
 from pic.cluster.connection import Credentials
-from pic.cluster.listing import ApiTransport, Patience
+from pic.cluster.listing import ApiTransport, Timeouts
 
 Object = dict[str, Any]
 
@@ -97,7 +97,7 @@ class Served:
         """Connect to it, without retries."""
         server = f"http://127.0.0.1:{self.port}"
         pool = urllib3.PoolManager(retries=urllib3.Retry(0, raise_on_status=False))
-        return ApiTransport(pool, server, Patience(read=read), Credentials("", lambda: ""))
+        return ApiTransport(pool, server, Timeouts(read=read), Credentials("", lambda: ""))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -15,12 +15,12 @@ from pic.cli.doctor.findings import (
     as_text,
     exit_code,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 
-__all__ = ["Finding", "Patient", "as_json", "as_text", "examine", "exit_code"]
+__all__ = ["DoctorContext", "Finding", "as_json", "as_text", "examine", "exit_code"]
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Yield what each check finds, as it is found; none hides another."""
     yield from toolchain.examine(patient)
     yield from project.examine(patient)

@@ -16,7 +16,7 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 from pic.cli.doctor.project import Stack
 from pic.core.json_values import (
     MalformedError,
@@ -36,7 +36,7 @@ FILES = "file://"
 _USER_INFO = re.compile(r"//[^/@]*@")
 
 
-def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
+def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Yield what is to be said of the state backend, and of a stack in it."""
     if not patient.pulumi:
         reason = "there is no pulumi to ask"
@@ -47,13 +47,13 @@ def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
     yield from guarded("locks", lambda: _locks(patient, stack))
 
 
-def _url(patient: Patient) -> str:
+def _url(patient: DoctorContext) -> str:
     """Return where the state is, or nothing where nobody is logged in or it is out of reach."""
     answer = patient.ask("whoami", "--verbose", "--json")
     return text(mapping(json.loads(answer.out), "whoami").get("url")) if answer.code == 0 else ""
 
 
-def _backend(patient: Patient, stack: Stack) -> Iterator[Finding]:
+def _backend(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     answer = patient.ask("stack", "ls", "--json")
     if answer.code != 0:
         remedy = "set PULUMI_BACKEND_URL, or pulumi login"
@@ -70,7 +70,7 @@ def _backend(patient: Patient, stack: Stack) -> Iterator[Finding]:
         yield passed("backend", where)
 
 
-def _passphrase(patient: Patient, stack: Stack) -> Iterator[Finding]:
+def _passphrase(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Encrypt a word with a copy of the stack file, which needs what a run needs."""
     name = "passphrase"
     if not stack.name:
@@ -94,7 +94,7 @@ def _passphrase(patient: Patient, stack: Stack) -> Iterator[Finding]:
         yield passed(name, "secrets of the stack can be encrypted")
 
 
-def _locks(patient: Patient, stack: Stack) -> Iterator[Finding]:
+def _locks(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     name, url = "locks", _url(patient)
     if not stack.name:
         yield skipped(name, "the stack is not known")
@@ -136,7 +136,7 @@ def read_lock(content: str) -> Lock:
     return Lock(text(raw.get("username")), text(raw.get("hostname")), pid, since)
 
 
-def _held(file: Path, patient: Patient, stack: str, settings: Settings) -> Finding:
+def _held(file: Path, patient: DoctorContext, stack: str, settings: Settings) -> Finding:
     name, remedy = "locks", f"pulumi cancel --yes --stack {stack}"
     try:
         lock = read_lock(file.read_text(encoding="utf-8"))
@@ -151,7 +151,7 @@ def _held(file: Path, patient: Patient, stack: str, settings: Settings) -> Findi
     return passed(name, f"held by {lock}, which is alive", "wait for that run to end")
 
 
-def _held_elsewhere(lock: Lock, patient: Patient, settings: Settings, remedy: str) -> Finding:
+def _held_elsewhere(lock: Lock, patient: DoctorContext, settings: Settings, remedy: str) -> Finding:
     """Judge by age what cannot be looked at."""
     said = f"held by {lock}, of which nothing is known here"
     if patient.now - lock.since > settings.lock_timeout:

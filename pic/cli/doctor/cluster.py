@@ -10,10 +10,10 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 from pic.cli.doctor.project import Stack
 from pic.cluster import listing, review_access
-from pic.cluster.listing import Patience, StatusError, Transport
+from pic.cluster.listing import StatusError, Timeouts, Transport
 from pic.core.errors import ClusterError
 from pic.core.json_values import mapping, text
 from pic.settings.parse import ResourceSchema, Settings, TargetName
@@ -23,7 +23,7 @@ CONNECT_SECONDS = 5.0
 CHECKS = ("cluster id", "CRDs", "permissions")
 
 
-def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
+def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Yield what is to be said of the cluster of a stack."""
     settings = stack.settings
     if settings is None:
@@ -31,7 +31,7 @@ def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
         yield from (skipped(name, reason) for name in ("cluster", *CHECKS))
         return
     try:
-        patience = Patience(connect=CONNECT_SECONDS, read=patient.seconds)
+        patience = Timeouts(connect=CONNECT_SECONDS, read=patient.seconds)
         transport = listing.connect(settings, patient.environment, patience)
         yield _answering(transport)
     except ClusterError as error:

@@ -13,7 +13,7 @@ USAGE = SettingsError.exit_code
 UNREACHABLE = EngineError.exit_code
 
 
-class Verdict(StrEnum):
+class CheckStatus(StrEnum):
     """How a check ended; what could not be asked is skipped."""
 
     PASS = "pass"  # noqa: S105 - it is no password
@@ -31,7 +31,7 @@ class Finding:
     """
 
     name: str
-    verdict: Verdict
+    verdict: CheckStatus
     message: str
     remedy: str = ""
     exit_code: int = 0
@@ -39,17 +39,17 @@ class Finding:
 
 def passed(name: str, message: str, advice: str = "") -> Finding:
     """Return a finding that all is well."""
-    return Finding(name, Verdict.PASS, message, advice)
+    return Finding(name, CheckStatus.PASS, message, advice)
 
 
 def failed(name: str, message: str, remedy: str = "", exit_code: int = UNREACHABLE) -> Finding:
     """Return a finding that something is wrong."""
-    return Finding(name, Verdict.FAIL, message, remedy, exit_code)
+    return Finding(name, CheckStatus.FAIL, message, remedy, exit_code)
 
 
 def skipped(name: str, message: str) -> Finding:
     """Return a finding that a check could not be made."""
-    return Finding(name, Verdict.SKIPPED, message)
+    return Finding(name, CheckStatus.SKIPPED, message)
 
 
 def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -66,7 +66,7 @@ def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 def exit_code(findings: Sequence[Finding]) -> int:
     """Return 0 when nothing failed, else 2 for settings before 5 for all that depends on them."""
-    codes = {each.exit_code for each in findings if each.verdict is Verdict.FAIL}
+    codes = {each.exit_code for each in findings if each.verdict is CheckStatus.FAIL}
     return USAGE if USAGE in codes else UNREACHABLE if codes else 0
 
 
@@ -84,7 +84,7 @@ def _line(finding: Finding, width: int) -> str:
 
 def _counts(findings: Sequence[Finding]) -> str:
     counts = Counter(each.verdict for each in findings)
-    words = {Verdict.PASS: "passed", Verdict.FAIL: "failed", Verdict.SKIPPED: "skipped"}
+    words = {CheckStatus.PASS: "passed", CheckStatus.FAIL: "failed", CheckStatus.SKIPPED: "skipped"}
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items())
 
 
@@ -100,7 +100,7 @@ def as_json(findings: Sequence[Finding]) -> str:
         }
         for each in findings
     ]
-    totals = {verdict.value: counts[verdict] for verdict in Verdict}
+    totals = {verdict.value: counts[verdict] for verdict in CheckStatus}
     return json.dumps(
         {"version": VERSION, "counts": totals, "checks": checks}, indent=2, ensure_ascii=False
     )

@@ -13,7 +13,7 @@ from pic.core.errors import EngineError
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandResult:
     """What a command said."""
 
     code: int
@@ -28,7 +28,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class DoctorContext:
     """A project on this host.
 
     Attributes:
@@ -57,7 +57,7 @@ class Patient:
         """Say whether a variable is set to something that Pulumi takes for true."""
         return self.environment.get(variable, "").lower() in ("1", "t", "true")
 
-    def ask(self, *arguments: str) -> Answer:
+    def ask(self, *arguments: str) -> CommandResult:
         """Ask the Pulumi CLI.
 
         Raises:
@@ -83,4 +83,4 @@ class Patient:
             process.communicate()
             words = " ".join(("pulumi", *arguments[:2]))
             raise EngineError(f"`{words}` gave no answer in {self.seconds:g} s") from error
-        return Answer(process.returncode, out, err)
+        return CommandResult(process.returncode, out, err)

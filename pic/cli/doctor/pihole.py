@@ -14,7 +14,7 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 from pic.cli.doctor.project import Stack
 from pic.core.errors import PiholeError
 from pic.core.json_values import mapping, sequence
@@ -25,8 +25,8 @@ from pic.pihole import (
     hosts_lines,
     v6,
 )
-from pic.pihole.connect import Pace
-from pic.pihole.http import Client, Patience
+from pic.pihole.connect import SessionTimeouts
+from pic.pihole.http import Client, HttpTimeouts
 from pic.pihole.lock import Waiting
 from pic.pihole.v6_session import Session
 from pic.settings.parse import PiholeApi, Settings, TargetName
@@ -50,17 +50,17 @@ class _Visit:
     client: Client
     settings: Settings
     environment: Mapping[str, str]
-    pace: Pace
+    pace: SessionTimeouts
 
 
-def examine(patient: Patient, stack: Stack) -> Iterator[Finding]:
+def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Yield what is to be said of the Pi-hole of a stack; nothing where it is no target."""
     settings = stack.settings
     if settings is None or TargetName.PIHOLE not in settings.targets:
         return
     yield from guarded(provider.NAME, lambda: provider.examine(patient))
-    patience = Patience(CONNECT_SECONDS, patient.seconds)
-    pace = Pace(Waiting(patient.seconds), patience)
+    patience = HttpTimeouts(CONNECT_SECONDS, patient.seconds)
+    pace = SessionTimeouts(Waiting(patient.seconds), patience)
     try:
         visit = _Visit(connect.reach(settings, pace), settings, patient.environment, pace)
         found = _speaking(visit)

@@ -12,7 +12,7 @@ from pic.cli.doctor.findings import (
     guarded,
     passed,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 from pic.core.json_values import mapping
 from pic.core.notices import Notice
 from pic.run import stack_config
@@ -35,14 +35,14 @@ class Stack:
     settings: Settings | None = None
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Yield what is to be said of the project and its environment."""
     yield from guarded("project", lambda: _project(patient))
     yield from guarded("experiments", lambda: _experimental(patient))
     yield from guarded("checkpoints", lambda: _checkpoints(patient))
 
 
-def _project(patient: Patient) -> Iterator[Finding]:
+def _project(patient: DoctorContext) -> Iterator[Finding]:
     name = "project"
     try:
         found = yaml.safe_load((patient.root / PROJECT_FILE).read_text(encoding="utf-8"))
@@ -64,7 +64,7 @@ def _project(patient: Patient) -> Iterator[Finding]:
         yield passed(name, f"{PROJECT_FILE} has options.refresh: always, after the program")
 
 
-def _experimental(patient: Patient) -> Iterator[Finding]:
+def _experimental(patient: DoctorContext) -> Iterator[Finding]:
     name, variable = "experiments", "PULUMI_EXPERIMENTAL"
     if patient.flag(variable):
         yield failed(name, f"{variable} is set", f"unset {variable}", USAGE)
@@ -72,7 +72,7 @@ def _experimental(patient: Patient) -> Iterator[Finding]:
         yield passed(name, f"{variable} is not set")
 
 
-def _checkpoints(patient: Patient) -> Iterator[Finding]:
+def _checkpoints(patient: DoctorContext) -> Iterator[Finding]:
     variable = "PULUMI_SKIP_CHECKPOINTS"
     if patient.flag(variable):
         yield passed("checkpoints", f"{variable} is set: the state is written once a run")
@@ -81,7 +81,7 @@ def _checkpoints(patient: Patient) -> Iterator[Finding]:
         yield passed("checkpoints", f"{variable} is not set", advice)
 
 
-def stack(patient: Patient) -> tuple[Stack, list[Finding]]:
+def stack(patient: DoctorContext) -> tuple[Stack, list[Finding]]:
     """Return the stack as far as it can be read, and what is to be said of it."""
     known = [Stack()]
 

@@ -17,13 +17,13 @@ from pic.cli.doctor.findings import (
     failed,
     passed,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 
 NAME = "pihole plugin"
 FILE = "plugins/pihole/pulumi-resource-pihole"
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Start the provider as the engine does, wait for its port, and end it."""
     file = patient.root / FILE
     if not file.is_file():
@@ -38,7 +38,7 @@ def examine(patient: Patient) -> Iterator[Finding]:
         yield passed(NAME, f"{FILE} starts")
 
 
-def _started(file: Path, patient: Patient) -> str:
+def _started(file: Path, patient: DoctorContext) -> str:
     """Return why a provider does not start; nothing if it does."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - the file of the project, without a shell

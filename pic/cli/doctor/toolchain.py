@@ -12,7 +12,7 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import Patient
+from pic.cli.doctor.patient import DoctorContext
 
 Version = tuple[int, int, int]
 
@@ -26,7 +26,7 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;]+)\s*\\?$", re.MULTILINE)
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
+def examine(patient: DoctorContext) -> Iterator[Finding]:
     """Yield what is there of the toolchain."""
     yield from guarded("pulumi", lambda: _cli(patient))
     yield from guarded("plugin", lambda: _plugin(patient))
@@ -43,7 +43,7 @@ def _written(found: Sequence[int]) -> str:
     return ".".join(map(str, found))
 
 
-def _cli(patient: Patient) -> Iterator[Finding]:
+def _cli(patient: DoctorContext) -> Iterator[Finding]:
     name, remedy = "pulumi", f"install Pulumi {_written(CLI_MINIMUM)} or newer"
     if not patient.pulumi:
         yield failed(name, "there is no pulumi on PATH", f"{remedy}, or put its folder on PATH")
@@ -58,7 +58,7 @@ def _cli(patient: Patient) -> Iterator[Finding]:
         yield passed(name, f"{_written(found)} at {patient.pulumi}")
 
 
-def _plugin(patient: Patient) -> Iterator[Finding]:
+def _plugin(patient: DoctorContext) -> Iterator[Finding]:
     name, there = "plugin", _plugins(patient)
     wanted = _installed(SDK)
     asked = version(wanted or "")
@@ -79,7 +79,7 @@ def _plugin(patient: Patient) -> Iterator[Finding]:
         )
 
 
-def _plugins(patient: Patient) -> set[Version]:
+def _plugins(patient: DoctorContext) -> set[Version]:
     """Return the plugin's versions that the engine would take from its cache."""
     found = set()
     for folder in (_home(patient) / "plugins").glob(f"{PLUGIN}-v*"):
@@ -89,7 +89,7 @@ def _plugins(patient: Patient) -> set[Version]:
     return {each for each in found if each}
 
 
-def _home(patient: Patient) -> Path:
+def _home(patient: DoctorContext) -> Path:
     given = patient.environment.get("PULUMI_HOME")
     return Path(given) if given else Path(patient.environment.get("HOME", "")) / ".pulumi"
 

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     # The Kubernetes client takes a fifth of a second to import, which other verbs do without.
     from pic.cli import doctor  # noqa: PLC0415
 
-    patient = doctor.Patient(
+    patient = doctor.DoctorContext(
         root=Path.cwd(),
         stack=options.stack,
         pairs=options.config,

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     found = wait.look(transport, asked.ownership)
     if options.wait and not found.is_ready:
         keys = [row.key for row in found.rows]
-        pace = wait.Pace(lambda line: common.say(options, line))
+        pace = wait.Clock(lambda line: common.say(options, line))
         found = wait.until_ready(transport, asked.ownership, keys, options.wait, pace)
     print(status.as_json(found) if options.output == "json" else status.as_text(found))
     return 0 if found.is_ready else FailedError.exit_code

@@ -8,7 +8,7 @@ from pic.cli import common, deploying
 from pic.core.errors import FailedError, PicError
 
 if TYPE_CHECKING:
-    from pic.engine.driver import Result
+    from pic.engine.driver import DeployResult
 
 
 def add(verbs: common.Verbs) -> None:
@@ -43,8 +43,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Deploy."""
-    asked: deploying.Work | None = None
-    result: Result | None = None
+    asked: deploying.Deployment | None = None
+    result: DeployResult | None = None
     failed: PicError | None = None
     deploying.check_report(options.report)
     try:
@@ -63,14 +63,14 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _up(asked: deploying.Work, options: argparse.Namespace) -> "Result":
+def _up(asked: deploying.Deployment, options: argparse.Namespace) -> "DeployResult":
     from pic.engine import driver  # noqa: PLC0415 - a tenth of a second to import
 
     deploying.begin(asked.known)
     return driver.up(asked.engine, asked.known, deploying.teller(options))
 
 
-def _wait(asked: deploying.Work, options: argparse.Namespace) -> None:
+def _wait(asked: deploying.Deployment, options: argparse.Namespace) -> None:
     from pic.cluster import status, wait  # noqa: PLC0415 - a tenth of a second to import
 
     known = asked.known
@@ -79,7 +79,7 @@ def _wait(asked: deploying.Work, options: argparse.Namespace) -> None:
         known.asked.ownership,
         [each.key for each in known.plan.resources],
         options.wait,
-        wait.Pace(lambda line: common.say(options, line)),
+        wait.Clock(lambda line: common.say(options, line)),
     )
     if not found.is_ready:
         raise FailedError(

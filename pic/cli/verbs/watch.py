@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from pic.cli import common, deploying
 from pic.core import logs
 from pic.core.errors import SettingsError
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.stack_file import StackFile
 
 if TYPE_CHECKING:
     from pic.watch.leader import Leader
     from pic.watch.loop import End
     from pic.watch.protocols import Health
-    from pic.watch.wakeup import Bell
-    from pic.watch.watcher import Work
+    from pic.watch.wakeup import Wakeup
+    from pic.watch.watcher import WatchConfig
 
 # Where a pod finds its own namespace.
 NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -116,18 +116,18 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _watch(options: argparse.Namespace, environment: Mapping[str, str], bell: "Bell") -> "End":
+def _watch(options: argparse.Namespace, environment: Mapping[str, str], bell: "Wakeup") -> "End":
     from pic.watch import watcher  # noqa: PLC0415 - as above
-    from pic.watch.runs import Limits  # noqa: PLC0415
-    from pic.watch.schedule import Pace  # noqa: PLC0415
+    from pic.watch.runs import RunLimits  # noqa: PLC0415
+    from pic.watch.schedule import Intervals  # noqa: PLC0415
 
     stack, asked = deploying.asked(options, environment)
-    work = watcher.Work(
+    work = watcher.WatchConfig(
         asked,
         _arguments(options, stack, environment),
         environment,
-        Limits(options.run_timeout, options.grace),
-        Pace(resync=asked.settings.resync_period.total_seconds()),
+        RunLimits(options.run_timeout, options.grace),
+        Intervals(resync=asked.settings.resync_period.total_seconds()),
     )
     transport = watcher.connect(work)
     with _health(options, work) as health:
@@ -159,13 +159,13 @@ def _is_elected(options: argparse.Namespace, environment: Mapping[str, str]) -> 
 
 
 @contextmanager
-def _health(options: argparse.Namespace, work: "Work") -> "Iterator[Health]":
+def _health(options: argparse.Namespace, work: "WatchConfig") -> "Iterator[Health]":
     from pic.core.version import installed_version  # noqa: PLC0415 - as above
     from pic.watch import health  # noqa: PLC0415
-    from pic.watch.probes import Limits  # noqa: PLC0415
+    from pic.watch.probes import MaxAges  # noqa: PLC0415
 
     settings = work.asked.settings
-    limits = Limits.for_resync(settings.resync_period, work.limits.run + work.limits.grace)
+    limits = MaxAges.for_resync(settings.resync_period, work.limits.run + work.limits.grace)
     state = health.Health(limits, settings.targets, installed_version())
     if options.listen is None:
         yield state
@@ -176,7 +176,7 @@ def _health(options: argparse.Namespace, work: "Work") -> "Iterator[Health]":
 
 
 def _leader(
-    options: argparse.Namespace, environment: Mapping[str, str], stack: str, work: "Work"
+    options: argparse.Namespace, environment: Mapping[str, str], stack: str, work: "WatchConfig"
 ) -> "Leader | None":
     from pic.cluster import listing  # noqa: PLC0415 - as above
     from pic.watch import leader  # noqa: PLC0415
@@ -207,7 +207,7 @@ class _Renewal:
 
     options: argparse.Namespace
     environment: Mapping[str, str]
-    known: tuple[str, Run]
+    known: tuple[str, StackConfig]
     stamp: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:

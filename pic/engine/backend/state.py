@@ -44,7 +44,7 @@ class RememberedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StackState:
     """What a stack has, and its outputs.
 
     Attributes:
@@ -62,7 +62,7 @@ class State:
         return frozenset(each.key for each in self.resources.values())
 
 
-def read(export: Raw) -> State:
+def read(export: Raw) -> StackState:
     """Read the JSON of an export; a stack that was never deployed remembers nothing.
 
     Raises:
@@ -83,7 +83,7 @@ def read(export: Raw) -> State:
         for each in entries
         if each.get("type") == _RECORD and not each.get("delete")
     }
-    return State(found, mapping(stack.get("outputs") or {}, "outputs"), records)
+    return StackState(found, mapping(stack.get("outputs") or {}, "outputs"), records)
 
 
 def _record(entry: Raw) -> RememberedRecord:

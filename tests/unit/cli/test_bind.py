@@ -57,7 +57,7 @@ def answered(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def bound(root: Path, cluster: Cluster, given: dict[str, object] | None = None) -> bind.Result:
+def bound(root: Path, cluster: Cluster, given: dict[str, object] | None = None) -> bind.BindResult:
     file = StackFile(root, "prod")
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **(given or {})}, {})
@@ -71,7 +71,7 @@ def written(root: Path) -> object:
 def test_a_fresh_stack_is_bound_to_the_cluster_and_its_tunnels(tmp_path: Path) -> None:
     result = bound(tmp_path, Cluster("tunnels", "tunnels"))
 
-    assert result == bind.Result(
+    assert result == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {HERE}\n"
         "  pic:tunnelNamespace: tunnels\n" + READY,
@@ -142,7 +142,7 @@ def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
     cluster.tunnels = StatusError(404, "no such kind")
     cluster.denied = {("list", "services"), ("create", "events")}
 
-    assert bound(tmp_path, cluster) == bind.Result(
+    assert bound(tmp_path, cluster) == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {HERE}\n"
         "\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
 from tests.support.api import (
     CLUSTER,
@@ -80,7 +80,7 @@ def test_drift_is_told_as_text_and_as_json(
 ) -> None:
     furnish(api, [], live(OLD))
     gone = wanted(HOST)
-    engines(Fake(root, {}, State({HOST: remembered(gone)})))
+    engines(Fake(root, {}, StackState({HOST: remembered(gone)})))
 
     text = ran(capsys, "drift", "--expect-no-changes")
     code, out, _ = ran(capsys, "drift", "--output", "json")

@@ -6,7 +6,7 @@ import pytest
 
 from pic.cli import deploying
 from pic.core.errors import PiholeError
-from pic.engine.driver import Result
+from pic.engine.driver import DeployResult
 from pic.engine.outcome import Outcome
 from tests.support.deploying import Capture
 from tests.support.fakes import same
@@ -25,6 +25,6 @@ def test_a_pihole_that_did_not_answer_is_the_error_of_a_run_that_did_the_rest(
     known = same()
 
     with pytest.raises(PiholeError) as caught:
-        deploying.conclude(OPTIONS, known, Result(known.changes, outcome, AWAY))
+        deploying.conclude(OPTIONS, known, DeployResult(known.changes, outcome, AWAY))
 
     assert (caught.value, capsys.readouterr().out) == (AWAY, printed)

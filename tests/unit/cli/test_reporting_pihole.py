@@ -10,7 +10,7 @@ from pic.core.model import LiveRecord, Unanswered
 from pic.settings.parse import Settings, TargetName
 from pic.settings.stack_file import StackFile
 from pic.snapshot import snapshot_file
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 URL = "http://192.0.2.53"
 SETTINGS = Settings(
@@ -42,7 +42,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def diff(capsys: Capture, seen: Seen, *words: str) -> tuple[int, list[str]]:
+def diff(capsys: Capture, seen: RawSnapshot, *words: str) -> tuple[int, list[str]]:
     Path("prod.json").write_text(snapshot_file.document(seen, SETTINGS))
     code = main.main(["diff", "--snapshot", "prod.json", *words])
     return code, capsys.readouterr().out.splitlines()[:-2]
@@ -50,7 +50,7 @@ def diff(capsys: Capture, seen: Seen, *words: str) -> tuple[int, list[str]]:
 
 def test_a_review_shows_what_becomes_of_records(capsys: Capture) -> None:
     ours = (LiveRecord("web.lan", "192.0.2.9", ours=True), LiveRecord("gone.lan", "::1", ours=True))
-    seen = Seen({"Ingress": [WEB]}, "cluster-1", records=ours)
+    seen = RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours)
 
     assert diff(capsys, seen, "--expect-no-changes") == (
         7,
@@ -66,7 +66,7 @@ def test_a_review_shows_what_becomes_of_records(capsys: Capture) -> None:
 
 def test_more_removals_than_may_go_are_refused_after_the_report(capsys: Capture) -> None:
     ours = tuple(LiveRecord(f"h{at}.lan", "192.0.2.9", ours=True) for at in range(6))
-    code, lines = diff(capsys, Seen({"Ingress": [WEB]}, "cluster-1", records=ours))
+    code, lines = diff(capsys, RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours))
 
     assert code == 3
     assert lines[3].startswith("- 6 of 6 DNS records would be removed, but at most 5 may go")
@@ -75,7 +75,7 @@ def test_more_removals_than_may_go_are_refused_after_the_report(capsys: Capture)
 def test_a_branch_is_told_that_records_were_not_compared(root: Path, capsys: Capture) -> None:
     (root / "branch.yaml").write_text("")
     why = Unanswered(URL, PiholeError("no answer. Check the network"))
-    seen = Seen({"Ingress": [WEB]}, "cluster-1", unanswered=why)
+    seen = RawSnapshot({"Ingress": [WEB]}, "cluster-1", unanswered=why)
 
     assert diff(capsys, seen, "--manifests", "branch.yaml") == (
         0,

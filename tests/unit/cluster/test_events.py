@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pic.cluster import events
-from pic.cluster.events import Subject, post
+from pic.cluster.events import InvolvedObject, post
 from pic.cluster.listing import StatusError
 from pic.core.model import Owner
 from pic.core.notices import Level
@@ -29,7 +29,7 @@ class Sink:
 
 def posted(name: str = "web", message: str = "it is", level: Level = Level.NORMAL) -> Any:
     sink = Sink()
-    post(sink, Subject("prod", name, "uid"), level, "Created", message)
+    post(sink, InvolvedObject("prod", name, "uid"), level, "Created", message)
     [(method, path, body)] = sink.posted
     assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
     return body

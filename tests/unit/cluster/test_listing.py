@@ -13,18 +13,18 @@ from pic.cluster.listing import (
     IDENTITY,
     NETWORKING,
     PANGOLIN,
-    Read,
+    Listing,
     StatusError,
 )
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.snapshot import pangolin
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 DEFAULT = Settings()
 FIXED = Settings(resource_schema=ResourceSchema.TARGETS, cluster_id="cluster-1")
-INGRESSES = Read("Ingress", NETWORKING, "ingresses")
+INGRESSES = Listing("Ingress", NETWORKING, "ingresses")
 WHERE = f"{NETWORKING}/ingresses"
 
 
@@ -58,7 +58,7 @@ def named(*names: str) -> list[dict[str, object]]:
     return [{"metadata": {"name": name}} for name in names]
 
 
-def problem(transport: Canned, wanted: Read = INGRESSES) -> str:
+def problem(transport: Canned, wanted: Listing = INGRESSES) -> str:
     with pytest.raises(ClusterError) as caught:
         listing.listing(transport, wanted)
     return str(caught.value)
@@ -92,7 +92,7 @@ def test_a_listing_in_a_namespace_asks_only_there() -> None:
     path = f"{CORE}/namespaces/prod/services"
     transport = Canned({f"{path}#": page("ServiceList", "web")})
 
-    assert listing.listing(transport, Read("Service", CORE, "services", "prod")) == named("web")
+    assert listing.listing(transport, Listing("Service", CORE, "services", "prod")) == named("web")
 
 
 def test_a_listing_that_expires_between_pages_begins_again() -> None:
@@ -155,18 +155,18 @@ def test_a_refused_listing_names_scope_and_remedy(status: int, remedy: str) -> N
 @pytest.mark.parametrize(
     ("wanted", "remedy"),
     [
-        (Read("Service", CORE, "services"), ", or narrow pic:namespaces"),
+        (Listing("Service", CORE, "services"), ", or narrow pic:namespaces"),
         (
-            Read("IngressClass", NETWORKING, "ingressclasses"),
+            Listing("IngressClass", NETWORKING, "ingressclasses"),
             ", or take the empty class out of pic:ingressClasses",
         ),
-        (Read("PangolinTunnel", PANGOLIN, "pangolintunnels"), ", or set pic:tunnelNamespace"),
-        (Read("X", PANGOLIN, "pangolinorganizations"), ", or set pic:tunnelNamespace"),
-        (Read("PangolinResource", PANGOLIN, "pangolinresources"), ""),
+        (Listing("PangolinTunnel", PANGOLIN, "pangolintunnels"), ", or set pic:tunnelNamespace"),
+        (Listing("X", PANGOLIN, "pangolinorganizations"), ", or set pic:tunnelNamespace"),
+        (Listing("PangolinResource", PANGOLIN, "pangolinresources"), ""),
     ],
 )
 def test_a_forbidden_listing_names_the_setting_that_makes_do_with_less(
-    wanted: Read, remedy: str
+    wanted: Listing, remedy: str
 ) -> None:
     transport = Canned({f"{wanted.path}#": StatusError(403, "no")})
 
@@ -209,7 +209,7 @@ HERE: dict[str, object] = {
 
 
 def test_a_snapshot_has_every_kind_that_was_read() -> None:
-    assert listing.read(Canned(HERE), FIXED) == Seen(
+    assert listing.read(Canned(HERE), FIXED) == RawSnapshot(
         {
             "Ingress": named("web"),
             "Service": named("web"),

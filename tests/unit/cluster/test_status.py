@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from pic.cluster import status
-from pic.cluster.status import Report, Row, Standing
+from pic.cluster.status import ReadyState, Row, StatusReport
 from pic.planning.ownership import Ownership
 from tests.support.api import live
 
 OURS = Ownership("pic.prod")
-ERROR, PENDING, READY = Standing.ERROR, Standing.PENDING, Standing.READY
+ERROR, PENDING, READY = ReadyState.ERROR, ReadyState.PENDING, ReadyState.READY
 
 
 def said(host: str, generation: int = 1, **told: object) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def ready(message: str, **more: object) -> list[dict[str, Any]]:
     return [{"type": "Other", "message": "no"}, {"type": "Ready", "message": message, **more}]
 
 
-def judged(raw: dict[str, Any]) -> list[tuple[Standing, str]]:
+def judged(raw: dict[str, Any]) -> list[tuple[ReadyState, str]]:
     return [(row.standing, row.message) for row in status.report([raw], OURS).rows]
 
 
@@ -38,7 +38,7 @@ def test_errors_come_first_then_what_is_pending_then_what_is_ready() -> None:
         said("c.example.com", status="Error"),
     ]
 
-    assert status.report(objects, OURS) == Report(
+    assert status.report(objects, OURS) == StatusReport(
         (
             *(
                 Row(host, "prod", f"pic-{host}", ERROR, "Error", message)
@@ -67,7 +67,7 @@ def test_objects_of_others_are_left_out() -> None:
     other["metadata"]["labels"] = {"pic.ingress.k8s.io/stack": "pic.dev"}
     del foreign["metadata"]["labels"]
 
-    assert status.report([other, foreign], OURS) == Report()
+    assert status.report([other, foreign], OURS) == StatusReport()
 
 
 def test_an_object_whose_labels_were_stripped_is_ours() -> None:
@@ -105,7 +105,7 @@ def test_an_object_whose_labels_were_stripped_is_ours() -> None:
     ],
 )
 def test_a_status_counts_for_the_generation_that_it_names(
-    told: dict[str, object], expected: tuple[Standing, str]
+    told: dict[str, object], expected: tuple[ReadyState, str]
 ) -> None:
     assert judged(said("a.example.com", 2, **told)) == [expected]
 
@@ -132,7 +132,7 @@ def test_an_object_of_ours_that_cannot_be_read_is_an_error() -> None:
     "metadata", ["nothing", {"name": "a", "namespace": "b", "labels": {"x": "y"}}]
 )
 def test_an_unreadable_object_of_others_is_left_out(metadata: object) -> None:
-    assert status.report([{"metadata": metadata, "spec": "nothing"}], OURS) == Report()
+    assert status.report([{"metadata": metadata, "spec": "nothing"}], OURS) == StatusReport()
 
 
 def test_a_selection_has_a_row_for_every_key() -> None:
@@ -150,8 +150,13 @@ def test_a_selection_has_a_row_for_every_key() -> None:
 def test_a_stack_is_ready_when_each_object_is() -> None:
     rows = (Row("a", "n", "a", READY), Row("b", "n", "b", PENDING), Row("c", "n", "c", ERROR))
 
-    assert [Report(rows[:count]).is_ready for count in (0, 1, 2, 3)] == [True, True, False, False]
-    assert Report(rows).counts == {ERROR: 1, PENDING: 1, READY: 1}
+    assert [StatusReport(rows[:count]).is_ready for count in (0, 1, 2, 3)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert StatusReport(rows).counts == {ERROR: 1, PENDING: 1, READY: 1}
 
 
 def test_the_table_has_foreign_words_on_one_line_and_none_for_what_is_ready() -> None:
@@ -173,7 +178,7 @@ def test_the_table_has_foreign_words_on_one_line_and_none_for_what_is_ready() ->
 
 
 def test_the_table_has_a_dash_for_what_is_not_known() -> None:
-    report = Report((Row("", "n", "x", PENDING, message="gone"),))
+    report = StatusReport((Row("", "n", "x", PENDING, message="gone"),))
 
     assert status.as_text(report) == (
         "STATE    HOST    OBJECT    PHASE    BINDING    URL    MESSAGE\n"
@@ -184,7 +189,7 @@ def test_the_table_has_a_dash_for_what_is_not_known() -> None:
 
 
 def test_a_stack_without_objects_says_so() -> None:
-    assert status.as_text(Report()) == "No object of this stack is live."
+    assert status.as_text(StatusReport()) == "No object of this stack is live."
 
 
 def test_the_json_has_whole_messages() -> None:

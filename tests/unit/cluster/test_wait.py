@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pic.cluster import wait as waiting
-from pic.cluster.status import Report, Row, Standing
-from pic.cluster.wait import Pace
+from pic.cluster.status import ReadyState, Row, StatusReport
+from pic.cluster.wait import Clock
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
 from tests.support.api import live
@@ -51,21 +51,21 @@ class Operator:
         self.slept.append(seconds)
         self.seconds += seconds
 
-    def wait(self, seconds: float, keys: Sequence[tuple[str, str]] = KEYS) -> Report:
-        pace = Pace(self.told.append, lambda: self.seconds, self.sleep)
+    def wait(self, seconds: float, keys: Sequence[tuple[str, str]] = KEYS) -> StatusReport:
+        pace = Clock(self.told.append, lambda: self.seconds, self.sleep)
         return waiting.until_ready(self, OURS, keys, seconds, pace)
 
 
-def states(report: Report) -> list[tuple[str, str]]:
+def states(report: StatusReport) -> list[tuple[str, str]]:
     return [(row.host, row.standing.value) for row in report.rows]
 
 
 def test_what_is_ready_is_not_waited_for() -> None:
     operator = Operator([both("Ready", "Ready")])
 
-    assert operator.wait(60) == Report(
+    assert operator.wait(60) == StatusReport(
         tuple(
-            Row(host, "prod", f"pic-{host}", Standing.READY, "Ready")
+            Row(host, "prod", f"pic-{host}", ReadyState.READY, "Ready")
             for host in ("a.example.com", "b.example.com")
         )
     )
@@ -73,7 +73,7 @@ def test_what_is_ready_is_not_waited_for() -> None:
 
 
 def test_nothing_is_ready_at_once() -> None:
-    assert Operator([[]]).wait(60, []) == Report()
+    assert Operator([[]]).wait(60, []) == StatusReport()
 
 
 def test_the_wait_ends_when_all_are_ready_and_tells_what_changes() -> None:

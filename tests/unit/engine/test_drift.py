@@ -5,7 +5,7 @@ from dataclasses import replace
 from pic.core.model import LiveResource
 from pic.core.names import STACK_LABEL
 from pic.engine import drift
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.drift import Drifted, Kind
 from pic.planning.changes import FieldChange
 from tests.support.deployed import (
@@ -37,7 +37,7 @@ def test_nothing_differs_from_what_was_deployed_whatever_else_is_live() -> None:
     foreign = replace(live(wanted(C)), labels={STACK_LABEL: "pic.other"})
 
     assert drift.find(state(wanted(A)), (live(wanted(A)), foreign), OURS) == ()
-    assert drift.find(State(), (), OURS) == ()
+    assert drift.find(StackState(), (), OURS) == ()
 
 
 def test_what_is_gone_changed_or_unknown_is_told_by_host() -> None:

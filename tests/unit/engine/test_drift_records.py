@@ -2,7 +2,7 @@
 
 from pic.core.model import LiveRecord
 from pic.engine import drift
-from pic.engine.backend.state import RememberedRecord, State
+from pic.engine.backend.state import RememberedRecord, StackState
 from pic.engine.drift import DriftedRecord, Kind
 
 V4, V6, OTHER = "192.0.2.1", "2001:db8::1", "192.0.2.9"
@@ -12,9 +12,9 @@ MOVED = DriftedRecord("tv.lan", Kind.CHANGED, V4, (OTHER,))
 UNTRACKED = DriftedRecord("web.lan", Kind.UNTRACKED, None, (V6,))
 
 
-def state(*records: tuple[str, str]) -> State:
+def state(*records: tuple[str, str]) -> StackState:
     found = {f"{host}/{ip}": RememberedRecord("urn", host, ip) for host, ip in records}
-    return State(records=found)
+    return StackState(records=found)
 
 
 def ours(host: str, ip: str = V4) -> LiveRecord:

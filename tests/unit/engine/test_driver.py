@@ -12,12 +12,12 @@ from pic.cluster.listing import IDENTITY
 from pic.core.errors import RefusedError
 from pic.core.model import LiveResource
 from pic.engine import driver
-from pic.engine.driver import Result
+from pic.engine.driver import DeployResult
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
 from pic.run import fingerprint
 from pic.run.situation import Situation
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from tests.support import engine as mocks
 from tests.support.deployed import (
@@ -72,7 +72,7 @@ def test_without_changes_there_is_no_engine(tmp_path: Path) -> None:
 
     result = driver.up(engine, known, silent)
 
-    assert result == Result(known.changes)
+    assert result == DeployResult(known.changes)
     assert result.failures == ()
     assert engine.log == ["alone", "outputs", "done"]
 
@@ -102,7 +102,7 @@ def test_what_was_declared_otherwise_is_declared_again(
     known = same(A)
     engine = Fake(tmp_path, {**outputs(known), **more}, state(wanted(A)))
 
-    assert driver.up(engine, known, silent) == Result(known.changes, DONE)
+    assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
     assert engine.log == [
         *("alone", "outputs", "state"),
         *((each, {A: ""}) for each in passes),
@@ -114,7 +114,7 @@ def test_a_new_stack_is_made_first(tmp_path: Path) -> None:
     known, told = situation((), (wanted(A), wanted(B))), list[str]()
     engine = Fake(tmp_path, None)
 
-    assert driver.up(engine, known, told.append) == Result(known.changes, DONE)
+    assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log == ["alone", "outputs", "create", ("up", {A: "", B: ""}), "done"]
     assert told == ["deploying"]
 
@@ -145,7 +145,7 @@ def test_only_what_others_changed_or_deleted_is_read_anew(tmp_path: Path) -> Non
     engine = Fake(tmp_path, outputs(known), state(wanted(A), wanted(B), wanted(C)))
     told: list[str] = []
 
-    assert driver.up(engine, known, told.append) == Result(known.changes, DONE)
+    assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log[3:5] == [("refresh", urn(A), urn(C)), ("up", {A: "", B: "", C: ""})]
     assert told == [
         "reading 2 objects anew that were changed or deleted by others",
@@ -159,7 +159,7 @@ def test_what_cannot_be_read_anew_ends_the_run(tmp_path: Path) -> None:
 
     result = driver.up(engine, known, silent)
 
-    assert (result, result.failures) == (Result(known.changes, WRONG), FAILED)
+    assert (result, result.failures) == (DeployResult(known.changes, WRONG), FAILED)
     assert engine.log[3:] == [("refresh", urn(A)), "done"]
 
 
@@ -242,7 +242,7 @@ def test_an_engine_that_would_do_more_than_the_plan_is_refused(tmp_path: Path) -
 
     known = same(A, B, settings=replace(STRICT, acknowledge=digest))
     engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A)), replacing(A))
-    assert driver.up(engine, known, silent) == Result(known.changes, DONE)
+    assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_an_engine_that_does_what_the_plan_says_or_little_more_goes_on(
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),))
     engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A), wanted(B)), outcome)
 
-    assert driver.up(engine, known, silent) == Result(known.changes, DONE)
+    assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
     assert engine.log[3:] == [("preview", {A: ""}), ("up", {A: ""}), "done"]
 
 
@@ -262,7 +262,7 @@ def test_what_the_engine_has_forgotten_is_taken_up_before_it_goes(tmp_path: Path
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),))
     engine, told = Fake(tmp_path, outputs(known), state(wanted(A))), list[str]()
 
-    assert driver.up(engine, known, told.append) == Result(known.changes, DONE)
+    assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), ("up", {A: ""}), "done"]
     assert told == ["taking up 1 objects that an interrupted run has left", "deploying"]
 
@@ -271,7 +271,7 @@ def test_what_cannot_be_taken_up_ends_the_run(tmp_path: Path) -> None:
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),))
     engine = Fake(tmp_path, outputs(known), state(wanted(A)), WRONG)
 
-    assert driver.up(engine, known, silent) == Result(known.changes, WRONG)
+    assert driver.up(engine, known, silent) == DeployResult(known.changes, WRONG)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), "done"]
 
 
@@ -294,12 +294,12 @@ def destroying(*hosts: str) -> Situation:
     resources = tuple(map(wanted, hosts))
     known = situation(tuple(map(live, resources)), resources)
     settings = Settings(cluster_id=CLUSTER, acknowledge=driver.everything(known).digest)
-    return replace(known, asked=Run(settings, STACK, OURS, ()), transport=Api())
+    return replace(known, asked=StackConfig(settings, STACK, OURS, ()), transport=Api())
 
 
 @pytest.mark.parametrize("act", [driver.up, driver.destroy])
 def test_each_run_of_an_engine_keeps_the_history_short(
-    tmp_path: Path, act: Callable[..., Result]
+    tmp_path: Path, act: Callable[..., DeployResult]
 ) -> None:
     folder = tmp_path / ".pulumi" / "history" / "pic" / "prod"
     for moment in (1, 2, 3):
@@ -320,7 +320,7 @@ def test_an_engine_works_in_the_current_folder_with_the_kubeconfig_of_the_stack(
     environment = {"KUBECONFIG": "/theirs", "HOME": "/home"}
 
     def made(settings: Settings) -> Engine:
-        return driver.engine_for(Run(settings, STACK, OURS, ()), "prod", environment, print)
+        return driver.engine_for(StackConfig(settings, STACK, OURS, ()), "prod", environment, print)
 
     plain, own = made(Settings()), made(Settings(kubeconfig="/ours"))
 
@@ -335,7 +335,7 @@ def test_an_engine_takes_locks_of_other_hosts_away_after_the_lock_timeout_of_the
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(write(tmp_path / "pulumi", "#!/bin/sh\n").parent))
-    asked = Run(Settings(lock_timeout=timedelta(minutes=7)), STACK, OURS, ())
+    asked = StackConfig(Settings(lock_timeout=timedelta(minutes=7)), STACK, OURS, ())
 
     made = driver.engine_for(asked, "prod", {}, print, steal_locks=True)
 

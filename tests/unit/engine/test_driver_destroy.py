@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pic.engine import driver
-from pic.engine.backend.state import State
-from pic.engine.driver import Result
+from pic.engine.backend.state import StackState
+from pic.engine.driver import DeployResult
 from tests.support.deployed import (
     A,
     B,
@@ -45,7 +45,9 @@ def test_a_destroy_declares_nothing_but_its_hooks(tmp_path: Path) -> None:
     known, told = destroying(A), list[str]()
     engine = Fake(tmp_path, outputs(known), state(wanted(A)))
 
-    assert driver.destroy(engine, known, told.append) == Result(driver.everything(known), DONE)
+    assert driver.destroy(engine, known, told.append) == DeployResult(
+        driver.everything(known), DONE
+    )
     assert engine.log == ["alone", "outputs", "state", ("destroy", {}), "done"]
     assert told == ["deleting"]
 
@@ -79,9 +81,9 @@ def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None
 
 def test_a_destroy_that_cannot_take_up_everything_deletes_nothing(tmp_path: Path) -> None:
     known = destroying(A)
-    engine = Fake(tmp_path, {}, State(), WRONG)
+    engine = Fake(tmp_path, {}, StackState(), WRONG)
 
-    assert driver.destroy(engine, known, silent) == Result(driver.everything(known), WRONG)
+    assert driver.destroy(engine, known, silent) == DeployResult(driver.everything(known), WRONG)
     assert engine.log[3:] == [("up", {A: "prod/pic-a"}), "done"]
 
 

@@ -18,14 +18,14 @@ from pic.core.model import (
     Unanswered,
 )
 from pic.engine import driver
-from pic.engine.backend.state import RememberedRecord, State
-from pic.engine.driver import Result
+from pic.engine.backend.state import RememberedRecord, StackState
+from pic.engine.driver import DeployResult
 from pic.engine.outcome import Failure, Outcome
 from pic.planning import changes, plan
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.run import fingerprint
 from pic.run.situation import Situation
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.deployed import (
     CLUSTER,
@@ -68,8 +68,8 @@ def live(host: str, ip: str = IP) -> LiveRecord:
     return LiveRecord(host, ip, ours=True)
 
 
-def state(*hosts: str) -> State:
-    return State(
+def state(*hosts: str) -> StackState:
+    return StackState(
         records={f"{host}/A": RememberedRecord(f"urn::{host}/A", host, IP) for host in hosts}
     )
 
@@ -87,14 +87,14 @@ def situation(
         snapshot = replace(snapshot, unanswered=Unanswered("http://pi.hole", AWAY))
     planned = Plan(records=tuple(Record(host, IP, (WEB,)) for host in wanted))
     found = changes.between(snapshot, planned, STACK, OURS)
-    return Situation(Run(settings, STACK, OURS, ()), Api(), snapshot, planned, found)
+    return Situation(StackConfig(settings, STACK, OURS, ()), Api(), snapshot, planned, found)
 
 
 def silent(_: str) -> None:
     """Tell nobody."""
 
 
-def engine(root: Path, known: Situation, memory: State, *ends: Outcome) -> Fake:
+def engine(root: Path, known: Situation, memory: StackState, *ends: Outcome) -> Fake:
     return Fake(root, {**outputs(known), "digest": "other"}, memory, *ends)
 
 
@@ -106,7 +106,7 @@ def test_what_an_interrupted_run_has_left_is_taken_up_and_then_dropped(tmp_path:
     known, told = situation((live(A), live(B)), A), list[str]()
     made = engine(tmp_path, known, state(A))
 
-    assert driver.up(made, known, told.append) == Result(known.changes, DONE)
+    assert driver.up(made, known, told.append) == DeployResult(known.changes, DONE)
     assert steps(made) == [
         ("up", {f"{A}/A": f"{A}/A", f"{B}/A": f"{B}/A"}),
         ("up", {f"{A}/A": f"{A}/A"}),
@@ -132,7 +132,7 @@ def unmarked(*hosts: str, wanted: str, settings: Settings) -> Situation:
     snapshot = replace(snapshot, records=there)
     planned = plan.build(snapshot, settings, STACK, OURS)
     found = changes.between(snapshot, planned, STACK, OURS)
-    return Situation(Run(settings, STACK, OURS, ()), Api(), snapshot, planned, found)
+    return Situation(StackConfig(settings, STACK, OURS, ()), Api(), snapshot, planned, found)
 
 
 def test_without_markers_what_the_engine_remembers_is_ours(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_without_changes_only_the_annotations_are_repaired(tmp_path: Path) -> No
 
     result = driver.up(made, known, silent)
 
-    assert (result, result.reported) == (Result(known.changes), ())
+    assert (result, result.reported) == (DeployResult(known.changes), ())
     assert (steps(made), written(known)) == ([], [{MANAGED_HOSTS: A}])
 
 
@@ -217,7 +217,7 @@ def test_a_pihole_that_does_not_answer_is_in_the_result(tmp_path: Path, same: bo
 
     result = driver.up(made, known, silent)
 
-    assert result == Result(known.changes, None if same else DONE, AWAY)
+    assert result == DeployResult(known.changes, None if same else DONE, AWAY)
     assert (result.failures, result.reported) == (
         (),
         (Failure("", "it is away [temporary]", "pihole"),),

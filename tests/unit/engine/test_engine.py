@@ -13,10 +13,10 @@ from pulumi.runtime.proto import events_pb2, events_pb2_grpc
 from semver import VersionInfo
 
 from pic.core.errors import EngineError, PicError
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
-from pic.engine.pulumi_command import Answer, Command, OnOutput
+from pic.engine.pulumi_command import Command, CommandResult, OnOutput
 from tests.support.deployed import (
     A,
     remembered,
@@ -65,7 +65,7 @@ class Cli(Command):
         additional_env: Mapping[str, str],
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
-    ) -> Answer:
+    ) -> CommandResult:
         answer = self.answers.pop(0)
         self.asked.append(re.sub(r"127\.0\.0\.1:\d+", "HERE", " ".join(args)))
         self.environment, self.folder = additional_env, cwd
@@ -73,13 +73,13 @@ class Cli(Command):
         for told, words in ((on_output, answer.out), (on_error, answer.err)):
             for each in words.splitlines() if told else ():
                 told(each)  # type: ignore[misc]
-        return Answer(answer.out, answer.err, answer.code)
+        return CommandResult(answer.out, answer.err, answer.code)
 
 
 class Previewing(Cli):
     """Sends the summary of a preview where the Automation API waits for it."""
 
-    def run(self, args: list[str], *others: object, **more: object) -> Answer:
+    def run(self, args: list[str], *others: object, **more: object) -> CommandResult:
         [address] = [found[1] for each in args if (found := EVENT_LOG.match(each))]
         summary = json.loads(
             line("summaryEvent", resourceChanges={"create": 1}, maybeCorrupt=False)
@@ -127,7 +127,7 @@ def test_a_stack_that_is_not_there_has_no_outputs_and_no_memory() -> None:
     cli = Cli(Says(err=NO_STACK, code=6), Says(err=NO_STACK, code=6))
 
     assert engine(cli).outputs() is None
-    assert engine(cli).state() == State()
+    assert engine(cli).state() == StackState()
     assert cli.asked[1] == "stack export --stack prod"
 
 
@@ -158,7 +158,7 @@ def test_the_state_is_what_the_engine_exports() -> None:
     entry = {"urn": known.urn, "type": "a:PangolinResource", "id": "prod/pic-a"}
     export = {"deployment": {"resources": [{**entry, "inputs": known.inputs}]}}
 
-    assert engine(Cli(Says(json.dumps(export)))).state() == State({A: known})
+    assert engine(Cli(Says(json.dumps(export)))).state() == StackState({A: known})
 
 
 def test_a_state_of_another_shape_is_an_error() -> None:

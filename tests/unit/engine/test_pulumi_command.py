@@ -11,7 +11,7 @@ import pytest
 from semver import VersionInfo
 
 from pic.core.errors import EngineError
-from pic.engine.pulumi_command import Answer, Command
+from pic.engine.pulumi_command import Command, CommandResult
 from tests.support.deployed import write
 from tests.support.waiting import is_gone
 
@@ -32,7 +32,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     return fake
 
 
-def heard(result: Answer) -> tuple[int, str, str]:
+def heard(result: CommandResult) -> tuple[int, str, str]:
     return result.code, result.stdout, result.stderr
 
 
@@ -119,7 +119,7 @@ def test_a_thread_that_may_not_handle_signals_runs_commands_as_well(
     fake: Fake, tmp_path: Path
 ) -> None:
     command = fake("echo done")
-    results: list[Answer] = []
+    results: list[CommandResult] = []
 
     thread = threading.Thread(target=lambda: results.append(command.run([], str(tmp_path), {})))
     thread.start()

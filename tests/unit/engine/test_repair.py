@@ -14,7 +14,7 @@ from pic.core.model import (
 )
 from pic.core.names import STACK_LABEL
 from pic.engine import repair
-from pic.engine.backend.state import State
+from pic.engine.backend.state import StackState
 from pic.planning.changes import Changes, Move
 from tests.support.deployed import (
     A,
@@ -30,7 +30,7 @@ from tests.support.deployed import (
 def stale(
     there: tuple[LiveResource, ...],
     resource: Resource,
-    remembered: State,
+    remembered: StackState,
     *,
     owner_references: bool = True,
 ) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def test_what_others_deleted_or_changed_is_read_anew() -> None:
 
 
 def test_what_the_engine_does_not_know_it_cannot_read_anew() -> None:
-    assert stale((changed(A),), wanted(A), State()) == ()
+    assert stale((changed(A),), wanted(A), StackState()) == ()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_stray_takes_the_name_of_its_host_where_that_is_free() -> None:
     old = replace(wanted(A, "team"), name="old")
     plan = Plan((wanted(A), wanted(B)))
 
-    assert repair.adopting(plan, [live(old)], State()) == Plan((adopted(old, A), wanted(B)))
+    assert repair.adopting(plan, [live(old)], StackState()) == Plan((adopted(old, A), wanted(B)))
 
 
 def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
@@ -110,7 +110,7 @@ def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
             adopted(two, f"{A}/prod/two"),
         )
     )
-    assert repair.adopting(Plan(), strays[:2], State()) == Plan(
+    assert repair.adopting(Plan(), strays[:2], StackState()) == Plan(
         (adopted(one, A), adopted(two, f"{A}/prod/two"))
     )
 

@@ -7,7 +7,7 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.engine import repair
-from pic.engine.backend.state import RememberedRecord, State
+from pic.engine.backend.state import RememberedRecord, StackState
 from pic.planning.changes import Changes
 from pic.planning.record_changes import RecordChanges
 from pic.settings.parse import Settings
@@ -25,7 +25,7 @@ def live(host: str, ip: str = IP) -> LiveRecord:
 
 def stale(snapshot: Snapshot) -> tuple[str, ...]:
     hosts = ("same", "gone", "foreign", "changed", "doubled", "new", "wanted-otherwise")
-    state = State(
+    state = StackState(
         records={
             key: each
             for host in hosts
@@ -62,6 +62,6 @@ def test_records_that_go_and_are_forgotten_are_strays() -> None:
     removed = (live("a"), live("a", OTHER), live("b"), live("known"))
     changes = Changes("pic.prod", "c1", records=RecordChanges(removed=removed))
 
-    found = repair.stray_records(changes, State(records=remembered("known")), Settings())
+    found = repair.stray_records(changes, StackState(records=remembered("known")), Settings())
 
     assert found == (Record("a", OTHER, ()), Record("b", IP, ()))

@@ -12,12 +12,12 @@ from pic.pihole.answers import (
     position,
     refusal,
 )
-from pic.pihole.http import Answer
+from pic.pihole.http import Response
 from tests.support.pihole_fakes import told
 
 
-def error(status: int, key: str, message: str, hint: str | None = None) -> Answer:
-    return Answer(status, {"error": {"key": key, "message": message, "hint": hint}})
+def error(status: int, key: str, message: str, hint: str | None = None) -> Response:
+    return Response(status, {"error": {"key": key, "message": message, "hint": hint}})
 
 
 READ = "Unable to change configuration (read-only)"
@@ -46,21 +46,21 @@ APP = "The current app session is not allowed to … (webserver.api.app_sudo is 
             ("invalid", None, ENVIRONMENT),
         ),
         (
-            Answer(400, text="Malformed message"),
+            Response(400, text="Malformed message"),
             ("invalid", None, "writing failed: Pi-hole answered 400 (Malformed message)"),
         ),
-        (Answer(404, {"took": 0.1}), ("temporary", None, "writing failed: Pi-hole answered 404")),
+        (Response(404, {"took": 0.1}), ("temporary", None, "writing failed: Pi-hole answered 404")),
         (
             error(500, "internal_error", "Cannot write", "disk full"),
             ("temporary", None, "writing failed: Pi-hole answered 500 (Cannot write) (disk full)"),
         ),
         (error(429, "rate_limiting", "Rate-limiting login attempts"), ("rateLimited", 60, RATE)),
         (error(429, "api_seats_exceeded", "API seats exceeded"), ("rateLimited", 60, SEATS)),
-        (Answer(429, {"error": "odd"}), ("rateLimited", 60, RATE)),
+        (Response(429, {"error": "odd"}), ("rateLimited", 60, RATE)),
     ],
 )
 def test_an_answer_that_is_no_success_has_a_meaning(
-    answer: Answer, meaning: tuple[str, int | None, str]
+    answer: Response, meaning: tuple[str, int | None, str]
 ) -> None:
     assert told(refusal(answer, "writing")) == meaning
 

@@ -8,21 +8,21 @@ import pytest
 
 from pic.core.errors import PicError, PiholeError
 from pic.core.model import Family, LiveRecord
-from pic.pihole.batching import Gatherer, Pace
-from pic.pihole.protocol import Edit
+from pic.pihole.batching import Gatherer, Window
+from pic.pihole.protocol import RecordEdit
 from tests.support.pihole import Memory
 
 T = TypeVar("T")
-PATIENT = Pace(idle=60)
+PATIENT = Window(idle=60)
 INTERRUPTED = "the run was ended before this was done: run again to finish"
 
 
-def put(host: str, ip: str = "10.0.0.1") -> Edit:
-    return Edit(host, Family.A, ip)
+def put(host: str, ip: str = "10.0.0.1") -> RecordEdit:
+    return RecordEdit(host, Family.A, ip)
 
 
 def gathered(
-    pihole: Memory, act: Callable[[Gatherer], Awaitable[T]], pace: Pace | None = PATIENT
+    pihole: Memory, act: Callable[[Gatherer], Awaitable[T]], pace: Window | None = PATIENT
 ) -> T:
     async def run() -> T:
         gatherer = Gatherer(pihole.open, pace)
@@ -124,7 +124,7 @@ def test_the_session_is_given_back_when_nothing_is_asked_and_taken_again() -> No
         await condition(lambda: pihole.log[-1] == "close")
         await it.read()
 
-    gathered(pihole, twice, Pace(idle=0.001))
+    gathered(pihole, twice, Window(idle=0.001))
 
     assert pihole.log == [("open",), "read", "close", ("open",), "read", "close"]
 
@@ -139,7 +139,7 @@ def test_what_keeps_coming_is_done_after_a_while() -> None:
             await asyncio.sleep(0)
         await asyncio.gather(*jobs)
 
-    gathered(pihole, keep_coming, Pace(quiet=0.001, most=0.01, idle=60))
+    gathered(pihole, keep_coming, Window(quiet=0.001, most=0.01, idle=60))
 
     assert pihole.log[:2] == [("open",), "read"]
 
@@ -191,7 +191,7 @@ def test_an_end_while_waiting_for_more_begins_nothing() -> None:
         await it.close()
         return await together(first)  # type: ignore[arg-type]
 
-    assert told(gathered(pihole, ended, Pace(quiet=0.01, idle=60))) == [INTERRUPTED]
+    assert told(gathered(pihole, ended, Window(quiet=0.01, idle=60))) == [INTERRUPTED]
     assert pihole.log == []
 
 

@@ -6,7 +6,7 @@ from dev.pihole import PiHole
 from pic.core.errors import PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole.connect import (
-    Pace,
+    SessionTimeouts,
     password,
     read,
     session,
@@ -93,7 +93,7 @@ def test_settings_say_whom_to_trust_and_whether_to_take_over() -> None:
 @pytest.mark.parametrize("api", ["v6", "dns-local"])
 def test_nobody_enters_while_somebody_else_of_this_machine_is_inside(api: str) -> None:
     with PiHole(api=api) as server, alone(server.url):  # type: ignore[arg-type]
-        pace = Pace(waiting=Waiting(0.0))
+        pace = SessionTimeouts(waiting=Waiting(0.0))
 
         found = refused(lambda: read(settings(server), CLUSTER, SECRET, pace=pace))
 

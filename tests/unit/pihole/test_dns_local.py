@@ -11,7 +11,7 @@ from pic.core.errors import PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole.dns_local import LOCAL, DnsLocal
 from pic.pihole.http import Client
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 from tests.support.pihole_fakes import (
     a,
     answer,
@@ -61,7 +61,12 @@ def test_every_record_is_read_and_ours_are_those_of_known_hosts() -> None:
 
 def test_what_needs_no_change_is_not_written() -> None:
     with pihole(*FOREIGN, "192.0.2.9 web") as (server, local):
-        edits = [a("web"), a("gone", None), a("nas", "192.0.2.1"), Edit("nas", Family.AAAA, None)]
+        edits = [
+            a("web"),
+            a("gone", None),
+            a("nas", "192.0.2.1"),
+            RecordEdit("nas", Family.AAAA, None),
+        ]
 
         assert local.apply(edits) == {}
         assert requests(server) == ["GET "]
@@ -135,7 +140,7 @@ def test_what_somebody_else_has_is_taken_over_where_that_is_allowed() -> None:
 
 def test_only_a_host_with_an_ipv4_address_is_posted() -> None:
     with pihole() as (server, local):
-        edits = [Edit("web", Family.AAAA, "2001:db8::1"), a("*.web"), a("web", "x")]
+        edits = [RecordEdit("web", Family.AAAA, "2001:db8::1"), a("*.web"), a("web", "x")]
 
         assert failures(local.apply(edits)) == [
             (

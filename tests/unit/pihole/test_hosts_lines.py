@@ -14,19 +14,19 @@ from pic.pihole.hosts_lines import (
     parse,
     records,
 )
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 
 MARK = marker("c1")
 RULES = Rules(MARK)
 TAKING = Rules(MARK, take_over=True)
 
 
-def a(host: str, ip: str | None = "192.0.2.9") -> Edit:
-    return Edit(host, Family.A, ip)
+def a(host: str, ip: str | None = "192.0.2.9") -> RecordEdit:
+    return RecordEdit(host, Family.A, ip)
 
 
-def aaaa(host: str, ip: str | None) -> Edit:
-    return Edit(host, Family.AAAA, ip)
+def aaaa(host: str, ip: str | None) -> RecordEdit:
+    return RecordEdit(host, Family.AAAA, ip)
 
 
 def ours(ip: str, host: str) -> str:
@@ -229,7 +229,7 @@ def test_our_line_beside_one_of_somebody_else_is_ours_to_change() -> None:
         ),
     ],
 )
-def test_nothing_is_written_that_is_no_host_with_an_address(edit: Edit, problem: str) -> None:
+def test_nothing_is_written_that_is_no_host_with_an_address(edit: RecordEdit, problem: str) -> None:
     found = merged(["192.0.2.1 nas"], [edit], RULES)
 
     assert (found.lines, told(found)) == (("192.0.2.1 nas",), [(edit.host, problem)])

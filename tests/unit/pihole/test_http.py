@@ -10,10 +10,18 @@ import pytest
 
 from dev.pihole import PiHole, tls
 from pic.core.errors import PiholeError
-from pic.pihole.http import LARGEST, Answer, Client, Patience, Trust, normalised, remedy
+from pic.pihole.http import (
+    LARGEST,
+    Client,
+    HttpTimeouts,
+    Response,
+    Trust,
+    normalised,
+    remedy,
+)
 from tests.support.pihole_fakes import answer, scripted, told
 
-BRIEF = Patience(connect=5.0, read=0.05)
+BRIEF = HttpTimeouts(connect=5.0, read=0.05)
 
 
 def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
@@ -57,7 +65,7 @@ def test_a_request_goes_below_the_url_on_a_connection_of_its_own() -> None:
 
     host = server.url.removeprefix("http://")
     same = ["Accept: application/json", "Connection: close", "Content-Type: application/json"]
-    assert answers == [Answer(200, {"a": 1}), Answer(204)]
+    assert answers == [Response(200, {"a": 1}), Response(204)]
     assert server.heads == [
         [
             "PUT /pihole/api/x HTTP/1.1",
@@ -85,10 +93,10 @@ def test_what_is_no_json_object_is_shown_as_text() -> None:
         answers = [Client(server.url).send("GET", "/") for _ in bodies]
 
     assert answers == [
-        Answer(400, text="<html>\ufffd"),
-        Answer(400, text="[1]"),
-        Answer(400, text="[" * 200),
-        Answer(400, text="x" * 199),
+        Response(400, text="<html>\ufffd"),
+        Response(400, text="[1]"),
+        Response(400, text="[" * 200),
+        Response(400, text="x" * 199),
     ]
 
 
@@ -161,7 +169,7 @@ def test_who_does_not_answer_is_given_up() -> None:
 @pytest.mark.parametrize("length", [b"Content-Length: 1000\r\n", b""], ids=["length", "to the end"])
 def test_an_answer_that_drips_is_cut_off(length: bytes) -> None:
     with dripping(b"HTTP/1.1 200 X\r\n" + length + b"\r\n") as url:
-        found = refused(lambda: Client(url, patience=Patience(whole=0.2)).send("GET", "/"))
+        found = refused(lambda: Client(url, patience=HttpTimeouts(whole=0.2)).send("GET", "/"))
 
     assert found == (
         "temporary",
@@ -175,7 +183,7 @@ def test_an_answer_that_drips_through_tls_is_cut_off(secured: PiHole) -> None:
     assert secured.ca is not None
     with dripping(b"HTTP/1.1 200 X\r\n\r\n", tls.context(secured.ca.parent)) as url:
         address = url.replace("http", "https")
-        dripped = Client(address, Trust(insecure=True), Patience(whole=0.2))
+        dripped = Client(address, Trust(insecure=True), HttpTimeouts(whole=0.2))
         found = refused(lambda: dripped.send("GET", "/"))
 
     assert "no whole answer within 0.2 s" in found[2]

@@ -11,7 +11,7 @@ from pic.core.model import Family, LiveRecord
 from pic.pihole import hosts_lines
 from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Client
-from pic.pihole.protocol import Edit
+from pic.pihole.protocol import RecordEdit
 from pic.pihole.v6 import HOSTS, V6
 from pic.pihole.v6_session import Session
 from tests.support.pihole_fakes import (
@@ -98,7 +98,13 @@ def test_another_address_is_added_before_the_old_one_goes() -> None:
 
 def test_several_changes_are_one_request_that_leaves_all_others_in_place() -> None:
     with pihole([ours("192.0.2.1", "web"), *FOREIGN, ours("192.0.2.9", "old")]) as (server, hosts):
-        edits = [a("web"), a("old", None), a("b"), Edit("b", Family.AAAA, "2001:db8::9"), a("a")]
+        edits = [
+            a("web"),
+            a("old", None),
+            a("b"),
+            RecordEdit("b", Family.AAAA, "2001:db8::9"),
+            a("a"),
+        ]
 
         assert hosts.apply(edits) == {}
         assert server.lines == [
@@ -195,7 +201,9 @@ def test_a_record_that_is_refused_stops_no_other_one(records: list[str]) -> None
 
 
 @pytest.mark.parametrize("edits", [[a("a")], [a("a"), a("b")], [a("web", None)]])
-def test_a_bad_line_of_somebody_else_is_named_as_what_stops_everything(edits: list[Edit]) -> None:
+def test_a_bad_line_of_somebody_else_is_named_as_what_stops_everything(
+    edits: list[RecordEdit],
+) -> None:
     junk = "10.0.0.2 nas ."
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
         server.lines = [ours("192.0.2.9", "web"), junk]
@@ -228,7 +236,7 @@ def test_a_bad_line_of_ours_is_named_as_such() -> None:
 )
 @pytest.mark.parametrize(("status", "kind"), [(500, "temporary"), (400, "invalid")])
 def test_what_is_about_no_line_fails_all_edits(
-    method: str, edits: list[Edit], doing: str, status: int, kind: str
+    method: str, edits: list[RecordEdit], doing: str, status: int, kind: str
 ) -> None:
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
         server.inject(Fault("answer", method=method, path=HOSTS, status=status, body="Oh"))

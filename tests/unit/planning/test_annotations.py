@@ -6,9 +6,9 @@ from pic.planning.annotations import (
     NAMES,
     NONE,
     PREFIX,
+    IngressOptions,
     Remark,
     Switch,
-    Wishes,
     read,
     switch,
 )
@@ -44,7 +44,7 @@ def test_every_annotation_is_read() -> None:
 
     found = read({f"{PREFIX}{name}": value for name, value in zip(NAMES, values, strict=True)})
 
-    assert found == Wishes(
+    assert found == IngressOptions(
         enabled=Switch.ON,
         tunnel="main",
         domain="example.com",
@@ -60,18 +60,18 @@ def test_every_annotation_is_read() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("enabled", "maybe", Wishes(enabled=Switch.UNREADABLE, holds=True)),
-        ("tunnel-name", "", Wishes(holds=True)),
-        ("domain-name", "com", Wishes(holds=True, renames=True)),
-        ("subdomain", "*", Wishes(holds=True, renames=True)),
-        ("sso", "maybe", Wishes(sso=True)),
-        ("block-access", "maybe", Wishes(block_access=True)),
-        ("path-regex", "maybe", Wishes(holds=True)),
-        ("backend-scheme", "h2c", Wishes(holds=True)),
+        ("enabled", "maybe", IngressOptions(enabled=Switch.UNREADABLE, holds=True)),
+        ("tunnel-name", "", IngressOptions(holds=True)),
+        ("domain-name", "com", IngressOptions(holds=True, renames=True)),
+        ("subdomain", "*", IngressOptions(holds=True, renames=True)),
+        ("sso", "maybe", IngressOptions(sso=True)),
+        ("block-access", "maybe", IngressOptions(block_access=True)),
+        ("path-regex", "maybe", IngressOptions(holds=True)),
+        ("backend-scheme", "h2c", IngressOptions(holds=True)),
     ],
 )
 def test_what_cannot_be_read_protects_or_holds_and_is_told(
-    name: str, value: str, expected: Wishes
+    name: str, value: str, expected: IngressOptions
 ) -> None:
     found = read({f"{PREFIX}{name}": value})
 

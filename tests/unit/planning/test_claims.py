@@ -12,7 +12,7 @@ from pic.planning.claims import (
     Contest,
     settle,
 )
-from pic.planning.notice_log import Notices
+from pic.planning.notice_log import NoticeLog
 from pic.planning.ownership import Inventory, Ownership
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings
@@ -30,7 +30,7 @@ def test_contests_come_by_host_with_the_oldest_claim_first() -> None:
         claim("b.example", "prod", "old", "2024"),
     )
     other = claim("a.example", "prod", "other")
-    notices = Notices()
+    notices = NoticeLog()
 
     found = list(settle([young, other, old], EMPTY, notices))
 
@@ -43,7 +43,7 @@ def test_contests_come_by_host_with_the_oldest_claim_first() -> None:
 
 def test_who_loses_a_contest_is_told_by_whom() -> None:
     lost, won = claim("a.example", "prod", "web", "2025"), claim("a.example", "test", "web", "2024")
-    notices = Notices()
+    notices = NoticeLog()
 
     found = list(settle([lost, won], EMPTY, notices))
 
@@ -62,13 +62,13 @@ def test_an_incumbent_that_nobody_of_its_namespace_claims_counts_for_nothing() -
     live = LiveResource("test", "x", "u", "a.example", {STACK_LABEL: "pic.prod"})
     web = claim("a.example", "prod", "web")
 
-    found = list(settle([web], Inventory([live], Ownership("pic.prod")), Notices()))
+    found = list(settle([web], Inventory([live], Ownership("pic.prod")), NoticeLog()))
 
     assert found == [Contest("a.example", (web,), None)]
 
 
 def test_what_is_no_ingress_claims_nothing() -> None:
-    notices = Notices()
+    notices = NoticeLog()
     claims = Claims(Tunnels(Snapshot(), Settings()), EMPTY, Settings(), notices)
 
     assert list(claims.of_unreadable(Unreadable("Service", "prod", "web", "wrong"))) == []

@@ -8,7 +8,7 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.planning import dns_records
-from pic.planning.notice_log import Notices
+from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import Settings, TargetName
 
 REGISTER = f"{dns_records.PREFIX}register"
@@ -31,7 +31,7 @@ def test_records_come_by_host_and_the_older_family_first() -> None:
             ingress("nas", "nas", "nas", address="192.0.2.7, 2001:db8:0::7"),
         )
     )
-    notices = Notices()
+    notices = NoticeLog()
 
     found = dns_records.plan(seen, SETTINGS, notices)
 

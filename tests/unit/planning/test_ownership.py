@@ -10,7 +10,7 @@ from pic.core.names import (
     UID_LABEL,
     label_value,
 )
-from pic.planning.ownership import Inventory, Ownership, Whose
+from pic.planning.ownership import Inventory, OwnerKind, Ownership
 
 SEED = {UID_LABEL: "uid-1", NAME_LABEL: "web", NAMESPACE_LABEL: "prod"}
 STACK = {STACK_LABEL: "pic.prod"}
@@ -32,23 +32,23 @@ def live(
 @pytest.mark.parametrize(
     ("ownership", "found", "whose"),
     [
-        (OURS, live(labels=STACK), Whose.OURS),
-        (OURS, live(labels={STACK_LABEL: "pic.test"}, managed=True), Whose.OTHER_STACK),
-        (Ownership(""), live(labels={STACK_LABEL: "pic.test"}), Whose.OURS),
-        (AFTER, live(labels={STACK_LABEL: "pic.test"}, managed=True), Whose.EARLIER),
-        (AFTER, live(labels=STACK), Whose.OURS),
-        (AFTER, live(labels={STACK_LABEL: "pic.dev"}), Whose.OTHER_STACK),
-        (Ownership("pic.prod", earlier="pic.prod"), live(labels=STACK), Whose.OURS),
-        (OURS, live(labels={STACK_LABEL: ""}), Whose.OTHER_STACK),
-        (OURS, live(managed=True), Whose.STRIPPED),
-        (OURS, live(labels=SEED, managed=True), Whose.STRIPPED),
-        (OURS, live(labels=SEED), Whose.PREDECESSOR),
-        (OURS, live(labels={NAME_LABEL: "web"}), Whose.FOREIGN),
-        (OURS, live(), Whose.FOREIGN),
+        (OURS, live(labels=STACK), OwnerKind.OURS),
+        (OURS, live(labels={STACK_LABEL: "pic.test"}, managed=True), OwnerKind.OTHER_STACK),
+        (Ownership(""), live(labels={STACK_LABEL: "pic.test"}), OwnerKind.OURS),
+        (AFTER, live(labels={STACK_LABEL: "pic.test"}, managed=True), OwnerKind.EARLIER),
+        (AFTER, live(labels=STACK), OwnerKind.OURS),
+        (AFTER, live(labels={STACK_LABEL: "pic.dev"}), OwnerKind.OTHER_STACK),
+        (Ownership("pic.prod", earlier="pic.prod"), live(labels=STACK), OwnerKind.OURS),
+        (OURS, live(labels={STACK_LABEL: ""}), OwnerKind.OTHER_STACK),
+        (OURS, live(managed=True), OwnerKind.STRIPPED),
+        (OURS, live(labels=SEED, managed=True), OwnerKind.STRIPPED),
+        (OURS, live(labels=SEED), OwnerKind.PREDECESSOR),
+        (OURS, live(labels={NAME_LABEL: "web"}), OwnerKind.FOREIGN),
+        (OURS, live(), OwnerKind.FOREIGN),
     ],
 )
 def test_an_object_is_told_by_its_labels_and_its_manager(
-    ownership: Ownership, found: LiveResource, whose: Whose
+    ownership: Ownership, found: LiveResource, whose: OwnerKind
 ) -> None:
     assert ownership.of(found) is whose
 

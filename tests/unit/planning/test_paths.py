@@ -5,7 +5,7 @@ import pytest
 from pic.core.model import PathType
 from pic.planning.paths import (
     ROOT,
-    Route,
+    PathMatch,
     UnusablePathError,
     proxy_key,
     quote,
@@ -15,7 +15,7 @@ from pic.planning.paths import (
 PREFIX, EXACT, OWN = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
 
 
-def matches(route: Route, request: str) -> bool:
+def matches(route: PathMatch, request: str) -> bool:
     if route.path is None:
         return True
     if route.match == "exact":
@@ -23,7 +23,7 @@ def matches(route: Route, request: str) -> bool:
     return re.search(route.path, request) is not None
 
 
-def chosen(routes: list[Route], request: str) -> Route | None:
+def chosen(routes: list[PathMatch], request: str) -> PathMatch | None:
     fitting = [route for route in routes if matches(route, request)]
     return max(fitting, key=lambda route: route.priority or 0, default=None)
 
@@ -80,19 +80,26 @@ def test_the_longest_path_goes_first_and_exact_before_prefix(
         ("", PREFIX, False, ROOT),
         ("/", OWN, False, ROOT),
         ("/", OWN, True, ROOT),
-        ("", EXACT, False, Route("/", "exact", 105, 1)),
-        ("/foo/", EXACT, False, Route("/foo/", "exact", 113, 5)),
-        ("/foo/", PREFIX, True, Route("^/foo(/|$)", "regex", 110, 4)),
-        ("/foo", OWN, False, Route("^/foo(/|$)", "regex", 110, 4)),
-        ("/f.o$", OWN, True, Route("^/f.o$", "regex", 112, 5)),
-        ("^/f", OWN, True, Route("^/f", "regex", 106, 2)),
-        ("/a.b", PREFIX, False, Route("^/a\\.b(/|$)", "regex", 110, 4)),
-        ("/.well-known/x", PREFIX, False, Route("^/\\.well-known/x(/|$)", "regex", 130, 14)),
-        ("/" + "a" * 448, PREFIX, False, Route(f"^/{'a' * 448}(/|$)", "regex", 1000, 449)),
-        ("/" + "a" * 448, EXACT, False, Route("/" + "a" * 448, "exact", 1000, 449, capped=True)),
+        ("", EXACT, False, PathMatch("/", "exact", 105, 1)),
+        ("/foo/", EXACT, False, PathMatch("/foo/", "exact", 113, 5)),
+        ("/foo/", PREFIX, True, PathMatch("^/foo(/|$)", "regex", 110, 4)),
+        ("/foo", OWN, False, PathMatch("^/foo(/|$)", "regex", 110, 4)),
+        ("/f.o$", OWN, True, PathMatch("^/f.o$", "regex", 112, 5)),
+        ("^/f", OWN, True, PathMatch("^/f", "regex", 106, 2)),
+        ("/a.b", PREFIX, False, PathMatch("^/a\\.b(/|$)", "regex", 110, 4)),
+        ("/.well-known/x", PREFIX, False, PathMatch("^/\\.well-known/x(/|$)", "regex", 130, 14)),
+        ("/" + "a" * 448, PREFIX, False, PathMatch(f"^/{'a' * 448}(/|$)", "regex", 1000, 449)),
+        (
+            "/" + "a" * 448,
+            EXACT,
+            False,
+            PathMatch("/" + "a" * 448, "exact", 1000, 449, capped=True),
+        ),
     ],
 )
-def test_a_path_becomes_a_route(path: str, kind: PathType, *, regex: bool, route: Route) -> None:
+def test_a_path_becomes_a_route(
+    path: str, kind: PathType, *, regex: bool, route: PathMatch
+) -> None:
     assert translate(path, kind, regex=regex) == route
 
 

@@ -19,7 +19,7 @@ from pic.planning import (
 from pic.planning.ownership import Ownership
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import assemble, overlay
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.support.strategies import (
     BAD_HOSTS,
@@ -53,7 +53,7 @@ all_schemas = st.sampled_from(SCHEMAS)
 
 
 def planned(world: World, settings: Settings, schema: Schema = SCHEMA_TARGETS) -> Plan:
-    snapshot = assemble.snapshot(Seen(world, schema=schema))
+    snapshot = assemble.snapshot(RawSnapshot(world, schema=schema))
     return plan.build(snapshot, settings, STACK, Ownership(STACK, adopt=settings.adopt))
 
 

@@ -8,8 +8,8 @@ from pic.core.model import (
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim
-from pic.planning.notice_log import Notices
-from pic.planning.paths import ROOT, Route
+from pic.planning.notice_log import NoticeLog
+from pic.planning.paths import ROOT, PathMatch
 from pic.planning.routes import Routes, order
 from pic.settings.parse import Settings
 
@@ -26,7 +26,7 @@ def claim(*paths: str, default: ServiceBackend | None = None) -> Claim:
 
 
 def test_targets_come_as_they_were_written_and_sort_by_priority_then_path() -> None:
-    found, notices = Routes(HOST), Notices()
+    found, notices = Routes(HOST), NoticeLog()
 
     found.add(claim("/", "/b", "/a", "/long"), RESOLVER, notices)
 
@@ -42,7 +42,7 @@ def test_targets_come_as_they_were_written_and_sort_by_priority_then_path() -> N
 
 
 def test_a_default_backend_takes_the_root_where_nothing_else_does() -> None:
-    found, notices = Routes(HOST), Notices()
+    found, notices = Routes(HOST), NoticeLog()
     alone = claim(default=WEB)
 
     found.add(alone, RESOLVER, notices)
@@ -53,7 +53,7 @@ def test_a_default_backend_takes_the_root_where_nothing_else_does() -> None:
 
 
 def test_a_broken_root_is_a_root_all_the_same() -> None:
-    found, notices = Routes(HOST), Notices()
+    found, notices = Routes(HOST), NoticeLog()
     broken = Claim(
         HOST,
         Ingress("prod", "web", "uid-1", default_backend=WEB),
@@ -67,11 +67,11 @@ def test_a_broken_root_is_a_root_all_the_same() -> None:
 
 
 def test_an_equal_path_that_came_earlier_stands() -> None:
-    found, notices = Routes(HOST), Notices()
+    found, notices = Routes(HOST), NoticeLog()
 
     found.add(claim("/a", "/a/"), RESOLVER, notices)
 
-    assert [route for _, route, _ in found.targets] == [Route("^/a(/|$)", "regex", 106, 2)]
+    assert [route for _, route, _ in found.targets] == [PathMatch("^/a(/|$)", "regex", 106, 2)]
     assert notices.sorted() == (
         Notice(
             Reason.DUPLICATE_PATH,

@@ -10,7 +10,7 @@ from pic.core.model import (
     ServiceBackend,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning.notice_log import Notices
+from pic.planning.notice_log import NoticeLog
 from pic.planning.selection import (
     CHALLENGE,
     SOLVER_LABEL,
@@ -71,7 +71,7 @@ def test_the_class_decides_whether_and_through_what(name: str, tunnel: str | Non
         tunnel_class_mapping={"eu": "europe"},
     )
 
-    found = [each.tunnel for each in managed([ingress(class_name=name)], (), settings, Notices())]
+    found = [each.tunnel for each in managed([ingress(class_name=name)], (), settings, NoticeLog())]
 
     assert found == ([tunnel] if tunnel else [])
 
@@ -101,7 +101,7 @@ def test_a_solver_is_known_by_its_label_or_by_all_of_its_paths(
 
 
 def test_a_notice_is_kept_once_and_leaves_sorted() -> None:
-    notices = Notices()
+    notices = NoticeLog()
     about = Ref("Ingress", "prod", "web")
     later, sooner = Notice(Reason.NO_RULES, about, "b"), Notice(Reason.EMPTY_HOST, about, "a")
 

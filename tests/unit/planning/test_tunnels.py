@@ -8,7 +8,7 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Reason
-from pic.planning.tunnels import Route, TunnelError, Tunnels
+from pic.planning.tunnels import ResolvedTunnel, TunnelError, Tunnels
 from pic.settings.parse import Settings
 
 ACME = Organization("net", "acme", ("example.com",))
@@ -17,7 +17,7 @@ FAR = Tunnel("net", "far", None, "")
 SNAPSHOT = Snapshot(tunnels=(HERE, FAR), organizations=(ACME,))
 
 
-def error(found: Route | TunnelError) -> tuple[Reason, str]:
+def error(found: ResolvedTunnel | TunnelError) -> tuple[Reason, str]:
     assert isinstance(found, TunnelError)
     return found.reason, str(found)
 
@@ -25,8 +25,10 @@ def error(found: Route | TunnelError) -> tuple[Reason, str]:
 def test_a_tunnel_comes_with_its_organisation_and_its_state() -> None:
     tunnels = Tunnels(SNAPSHOT, Settings())
 
-    assert tunnels.find("edge", "prod") == Route(TunnelRef("edge"), ACME)
-    assert tunnels.find("far", "prod") == Route(TunnelRef("far", "net"), None, "without a status")
+    assert tunnels.find("edge", "prod") == ResolvedTunnel(TunnelRef("edge"), ACME)
+    assert tunnels.find("far", "prod") == ResolvedTunnel(
+        TunnelRef("far", "net"), None, "without a status"
+    )
 
 
 def test_the_answer_is_the_same_every_time() -> None:
@@ -39,14 +41,14 @@ def test_the_answer_is_the_same_every_time() -> None:
 def test_organisations_that_were_not_looked_at_are_not_missed() -> None:
     tunnels = Tunnels(Snapshot(tunnels=(HERE,)), Settings())
 
-    assert tunnels.find("edge", "prod") == Route(TunnelRef("edge"))
+    assert tunnels.find("edge", "prod") == ResolvedTunnel(TunnelRef("edge"))
 
 
 def test_tunnels_that_were_not_looked_at_all_exist() -> None:
     tunnels = Tunnels(Snapshot(), Settings(tunnel_namespace="net"))
 
-    assert tunnels.find("edge", "prod") == Route(TunnelRef("edge", "net"))
-    assert tunnels.find("net/edge", "prod") == Route(TunnelRef("edge", "net"))
+    assert tunnels.find("edge", "prod") == ResolvedTunnel(TunnelRef("edge", "net"))
+    assert tunnels.find("net/edge", "prod") == ResolvedTunnel(TunnelRef("edge", "net"))
 
 
 @pytest.mark.parametrize(
@@ -73,4 +75,4 @@ def test_a_crd_without_the_namespace_field_gets_none() -> None:
 
     found = Tunnels(legacy, Settings(tunnel_namespace="prod")).find("edge", "prod")
 
-    assert found == Route(TunnelRef("edge"))
+    assert found == ResolvedTunnel(TunnelRef("edge"))

@@ -8,7 +8,7 @@ from pic.core.model import LiveResource, Plan
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.changes import Changes
 from pic.report import html
-from pic.report.review import Refusal, Subject, build
+from pic.report.review import Refusal, StackRef, build
 
 NONE = Changes("pic.prod", "cluster-1")
 WEB = Ref("Ingress", "prod", "web")
@@ -33,7 +33,7 @@ class Outline(HTMLParser):
 def made(message: str, refusal: Refusal | None = None) -> Outline:
     notice = Notice(Reason.NO_RULES, WEB, message)
     return Outline(
-        html.review(build(Subject("pic", "prod"), Plan(notices=(notice,)), NONE, refusal=refusal))
+        html.review(build(StackRef("pic", "prod"), Plan(notices=(notice,)), NONE, refusal=refusal))
     )
 
 
@@ -84,6 +84,6 @@ def test_a_page_is_never_trimmed_and_shows_what_is_absent() -> None:
     removed = tuple(LiveResource("prod", f"pic-{at}", "uid", "") for at in range(5000))
     changes = Changes("pic.prod", "cluster-1", removed=removed)
 
-    text = html.review(build(Subject("pic", "prod"), Plan(), changes))
+    text = html.review(build(StackRef("pic", "prod"), Plan(), changes))
 
     assert text.count("<tr><td>—</td><td><code>prod/pic-") == 5000

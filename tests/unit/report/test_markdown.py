@@ -22,11 +22,11 @@ from pic.report import markdown
 from pic.report.review import (
     Refusal,
     Review,
-    Subject,
+    StackRef,
     build,
 )
 
-PROD = Subject("pic", "prod")
+PROD = StackRef("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
 WEB = Ref("Ingress", "prod", "web")
 # Markup of every kind that a comment knows, between words.

@@ -27,11 +27,11 @@ from pic.report.review import (
     Opening,
     Refusal,
     Review,
-    Subject,
+    StackRef,
 )
 from pic.settings.parse import Settings
 
-PROD = Subject("pic", "prod")
+PROD = StackRef("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
 PUBLIC, LOGIN = HttpConfig(), HttpConfig(sso=True)
 BLOCKED = HttpConfig(sso=True, block_access=True)

@@ -24,9 +24,9 @@ from pic.planning.changes import (
     Weakening,
 )
 from pic.report import tables
-from pic.report.review import Review, Subject, build
+from pic.report.review import Review, StackRef, build
 
-PROD = Subject("pic", "prod")
+PROD = StackRef("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
 WEB = Ref("Ingress", "prod", "web")
 WARNING, REMARK = Notice(Reason.NO_RULES, WEB, "no rules"), Notice(Reason.BLOCK_ACCESS, WEB, "shut")

@@ -20,7 +20,7 @@ from pic.report import (
 from pic.report import (
     text as text_report,
 )
-from pic.report.review import Review, Subject, build
+from pic.report.review import Review, StackRef, build
 
 WEB = Owner("lab", "web", "uid-web")
 NAS = Record("nas.lan", "192.0.2.7", (WEB,), held=True)
@@ -34,7 +34,7 @@ PLAN = Plan(records=(NAS, NEW, MOVED.record))
 
 
 def reviewed(records: RecordChanges, plan: Plan = PLAN) -> Review:
-    return build(Subject("pic", "prod"), plan, replace(Changes("pic.prod", ""), records=records))
+    return build(StackRef("pic", "prod"), plan, replace(Changes("pic.prod", ""), records=records))
 
 
 def test_the_text_of_a_plan_shows_what_is_held() -> None:

@@ -22,7 +22,7 @@ from pic.planning.changes import (
     Weakening,
 )
 from pic.report import text as text_report
-from pic.report.review import Refusal, Subject, build
+from pic.report.review import Refusal, StackRef, build
 
 OWNER = Owner("prod", "web", "uid-1")
 
@@ -128,7 +128,7 @@ def test_a_review_begins_with_its_counts_and_ends_with_its_digest() -> None:
     notice = Notice(Reason.NO_RULES, Ref("Ingress", "prod", "web"), "no \x1b[2J rules")
     changes = Changes("s", "c", known=1, removed=(live("a.org"),))
 
-    assert text_report.review(build(Subject("pic", "prod"), Plan(notices=(notice,)), changes)) == (
+    assert text_report.review(build(StackRef("pic", "prod"), Plan(notices=(notice,)), changes)) == (
         "1 removed, 1 warning (1 live, 0 planned)\n"
         "\n"
         "- a.org (prod/pic-a.org) is removed\n"
@@ -141,7 +141,7 @@ def test_a_review_begins_with_its_counts_and_ends_with_its_digest() -> None:
 
 def refused(refusal: Refusal) -> list[str]:
     changes = Changes("s", "")
-    made = text_report.review(build(Subject("pic", "prod"), Plan(), changes, refusal=refusal))
+    made = text_report.review(build(StackRef("pic", "prod"), Plan(), changes, refusal=refusal))
     return made.replace(changes.digest, "DIGEST").splitlines()[2:-4]
 
 

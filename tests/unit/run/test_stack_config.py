@@ -13,11 +13,11 @@ from pic.core.names import derived_uid
 from pic.core.notices import Reason
 from pic.planning.ownership import Ownership
 from pic.run import reading, stack_config
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import ResourceSchema, Settings
 from pic.settings.stack_file import StackFile
 from pic.snapshot import assemble, pangolin
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import Branch, Proposal, check_stdin, offline_snapshot, proposal
 from tests.support.api import (
     CLUSTER,
@@ -54,7 +54,7 @@ def test_the_only_stack_is_taken(root: Path) -> None:
 
     run = stack_config.online(None, [], {})
 
-    assert run == Run(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
+    assert run == StackConfig(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
 
 def test_of_several_stacks_one_must_be_named(root: Path) -> None:
@@ -92,7 +92,7 @@ def test_every_flag_that_is_no_setting_is_told() -> None:
 def test_offline_without_a_stack_every_stacks_objects_are_ours() -> None:
     run = stack_config.offline(None, ["adopt=true"], {})
 
-    assert run == Run(Settings(adopt=True), "pic.offline", Ownership("", adopt=True), ())
+    assert run == StackConfig(Settings(adopt=True), "pic.offline", Ownership("", adopt=True), ())
 
 
 def test_offline_with_a_stack_its_settings_count(root: Path) -> None:
@@ -100,7 +100,7 @@ def test_offline_with_a_stack_its_settings_count(root: Path) -> None:
 
     run = stack_config.offline("prod", [], {})
 
-    assert run == Run(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
+    assert run == StackConfig(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
 
 def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
@@ -108,7 +108,7 @@ def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
 
     run = stack_config.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
 
-    assert run == Run(
+    assert run == StackConfig(
         Settings(cluster_id="cluster-1", adopt=True, adopt_from="old", backend_scheme="https"),
         "pic.prod",
         Ownership("pic.prod", adopt=True, earlier="pic.old"),
@@ -226,7 +226,7 @@ def test_standard_input_is_read_once() -> None:
 
 def test_a_base_needs_files_to_compare_it_with() -> None:
     with pytest.raises(SettingsError) as caught:
-        proposal(Seen(), Branch(base=["x"]), Settings())
+        proposal(RawSnapshot(), Branch(base=["x"]), Settings())
 
     assert str(caught.value) == (
         "--base needs --manifests, the same files of the branch, whether or not they are still"
@@ -235,10 +235,10 @@ def test_a_base_needs_files_to_compare_it_with() -> None:
 
 
 def test_without_a_branch_there_is_nothing_to_compare_notices_with() -> None:
-    assert proposal(Seen(), Branch(), Settings()) == Proposal(Seen())
+    assert proposal(RawSnapshot(), Branch(), Settings()) == Proposal(RawSnapshot())
 
 
-def names(seen: Seen) -> list[str]:
+def names(seen: RawSnapshot) -> list[str]:
     return [each.name for each in assemble.snapshot(seen).ingresses]
 
 
@@ -248,7 +248,7 @@ def files(folder: Path, *names: str) -> str:
 
 
 def test_what_only_the_base_holds_is_deleted_by_the_branch(tmp_path: Path) -> None:
-    seen = Seen({"Ingress": [web("kept"), web("gone"), web("of-others")]})
+    seen = RawSnapshot({"Ingress": [web("kept"), web("gone"), web("of-others")]})
     new, old = files(tmp_path / "new", "kept", "added"), files(tmp_path / "old", "kept", "gone")
 
     found = proposal(seen, Branch([new], base=[old]), Settings())
@@ -258,7 +258,7 @@ def test_what_only_the_base_holds_is_deleted_by_the_branch(tmp_path: Path) -> No
 
 
 def test_without_the_branch_there_is_also_what_the_target_branch_adds(tmp_path: Path) -> None:
-    seen = Seen({"Ingress": [web("live")]})
+    seen = RawSnapshot({"Ingress": [web("live")]})
     new, old = files(tmp_path / "new", "a"), files(tmp_path / "old", "merged")
 
     found = proposal(seen, Branch([new], base=[old]), Settings())
@@ -268,7 +268,7 @@ def test_without_the_branch_there_is_also_what_the_target_branch_adds(tmp_path: 
 
 
 def test_beside_a_base_files_that_are_not_there_any_more_are_deleted(tmp_path: Path) -> None:
-    seen = Seen({"Ingress": [web("gone"), web("of-others")]})
+    seen = RawSnapshot({"Ingress": [web("gone"), web("of-others")]})
     old, missing = files(tmp_path / "old", "gone"), str(tmp_path / "new")
 
     found = proposal(seen, Branch([missing], base=[old]), Settings())
@@ -281,7 +281,7 @@ def test_beside_a_base_files_that_are_not_there_any_more_are_deleted(tmp_path: P
 
 
 def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path) -> None:
-    seen = Seen({"Ingress": [web("gone"), web("renamed-file"), web("of-others")]})
+    seen = RawSnapshot({"Ingress": [web("gone"), web("renamed-file"), web("of-others")]})
     new = files(tmp_path / "new", "renamed-file")
     removed = files(tmp_path / "removed", "gone", "renamed-file")
 
@@ -299,7 +299,7 @@ def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) 
         "kind": "PangolinTunnel",
         "metadata": {"name": "x", "namespace": "prod"},
     }
-    seen = Seen({"Ingress": [], "PangolinTunnel": []})
+    seen = RawSnapshot({"Ingress": [], "PangolinTunnel": []})
     branch = Branch([manifest(tmp_path, web(), tunnel)])
 
     def found(**settings: object) -> tuple[int, int]:

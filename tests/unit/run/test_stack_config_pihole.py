@@ -13,9 +13,9 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning.ownership import Ownership
 from pic.planning.record_changes import RecordChanges
 from pic.run import reading, situation, stack_config
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import Branch, Proposal, proposal
 from tests.support.api import (
     CLUSTER,
@@ -57,12 +57,12 @@ def environment(tmp_path: Path, **others: str) -> Mapping[str, str]:
     return {"KUBECONFIG": str(tmp_path / "config"), **others}
 
 
-def look(tmp_path: Path, url: str, **others: object) -> Seen:
+def look(tmp_path: Path, url: str, **others: object) -> RawSnapshot:
     return reading.look(settings(url, **others), environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
 
 
 def survey(tmp_path: Path, url: str) -> situation.Situation:
-    asked = Run(settings(url), "pic.prod", Ownership("pic.prod"), ())
+    asked = StackConfig(settings(url), "pic.prod", Ownership("pic.prod"), ())
     return situation.survey(asked, environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
 
 
@@ -186,9 +186,9 @@ def test_a_review_of_a_branch_tells_that_records_were_not_compared(tmp_path: Pat
     branch = Branch([str(tmp_path / "branch.yaml")])
     why = Unanswered("http://pi.hole", PiholeError("no answer"))
 
-    found = proposal(Seen(unanswered=why), branch, settings(why.url))
+    found = proposal(RawSnapshot(unanswered=why), branch, settings(why.url))
 
-    assert found == Proposal(Seen(unanswered=why), (Seen(),))
+    assert found == Proposal(RawSnapshot(unanswered=why), (RawSnapshot(),))
 
 
 def problems(raw: Mapping[str, object], variables: Mapping[str, str]) -> tuple[str, ...]:

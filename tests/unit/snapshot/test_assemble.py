@@ -2,7 +2,7 @@ from pic.core.json_values import Raw
 from pic.core.model import Service, Snapshot, Unreadable
 from pic.core.names import STACK_LABEL, derived_uid
 from pic.snapshot import assemble, overlay
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 
 NETWORKING = "networking.k8s.io/v1"
@@ -32,7 +32,7 @@ def test_files_are_sorted_by_kind_and_group() -> None:
         [*others, *kept["Ingress"], *kept["Service"], *kept["PangolinTunnel"]], SCHEMA_TARGET
     )
 
-    assert seen == Seen(kept, schema=SCHEMA_TARGET)
+    assert seen == RawSnapshot(kept, schema=SCHEMA_TARGET)
 
 
 def test_of_resources_in_files_only_those_with_a_stack_label_are_live() -> None:
@@ -46,10 +46,10 @@ def test_of_resources_in_files_only_those_with_a_stack_label_are_live() -> None:
 
 
 def test_a_kind_that_was_not_looked_at_is_not_empty() -> None:
-    assert assemble.snapshot(Seen({"Service": [raw("Service", "v1")]}, "cluster-1")) == Snapshot(
-        cluster_id="cluster-1", services=(Service("default", "x"),)
-    )
-    assert assemble.snapshot(Seen({"PangolinTunnel": []})) == Snapshot(tunnels=())
+    assert assemble.snapshot(
+        RawSnapshot({"Service": [raw("Service", "v1")]}, "cluster-1")
+    ) == Snapshot(cluster_id="cluster-1", services=(Service("default", "x"),))
+    assert assemble.snapshot(RawSnapshot({"PangolinTunnel": []})) == Snapshot(tunnels=())
 
 
 def test_an_object_of_wrong_shape_is_set_apart_with_all_that_can_be_told_of_it() -> None:
@@ -59,7 +59,7 @@ def test_an_object_of_wrong_shape_is_set_apart_with_all_that_can_be_told_of_it()
         "IngressClass": [{"metadata": {"name": "X"}}],
     }
 
-    assert assemble.snapshot(Seen(wrong)).unreadable == (
+    assert assemble.snapshot(RawSnapshot(wrong)).unreadable == (
         Unreadable(
             "Ingress",
             "prod",
@@ -102,12 +102,12 @@ def test_a_file_says_what_an_object_should_be_and_the_cluster_who_it_is() -> Non
     odd: list[Raw] = [{"metadata": {"name": 1}}, {"metadata": []}]
 
     merged = overlay.overlay(
-        Seen({"Service": [there], "Ingress": [dict(odd[0])]}, "cluster-1", SCHEMA_TARGET),
-        Seen({"Service": [file, new], "Ingress": odd, "PangolinTunnel": [file]}),
+        RawSnapshot({"Service": [there], "Ingress": [dict(odd[0])]}, "cluster-1", SCHEMA_TARGET),
+        RawSnapshot({"Service": [file, new], "Ingress": odd, "PangolinTunnel": [file]}),
     )
 
     metadata = {"name": "x", "labels": {"new": "y"}, **identity}
-    assert merged == Seen(
+    assert merged == RawSnapshot(
         {
             "Service": [
                 {"metadata": metadata, "spec": 2, "status": "s"},
@@ -123,7 +123,9 @@ def test_a_file_says_what_an_object_should_be_and_the_cluster_who_it_is() -> Non
 def test_live_resources_are_never_those_of_files() -> None:
     there = {"PangolinResource": [raw("PangolinResource", PANGOLIN)]}
 
-    assert overlay.overlay(Seen(there), Seen({"PangolinResource": []})) == Seen(there)
+    assert overlay.overlay(
+        RawSnapshot(there), RawSnapshot({"PangolinResource": []})
+    ) == RawSnapshot(there)
 
 
 def named(kind: str, namespace: str, name: str) -> Raw:
@@ -138,7 +140,7 @@ def test_what_a_branch_deletes_is_taken_out_unless_it_is_elsewhere_in_the_branch
     )
     odd: Raw = {"metadata": []}
     service, resource = named("Service", "prod", "web"), named("PangolinResource", "prod", "pic")
-    seen = Seen(
+    seen = RawSnapshot(
         {
             "Ingress": [web, api, far, odd],
             "Service": [service],
@@ -147,7 +149,7 @@ def test_what_a_branch_deletes_is_taken_out_unless_it_is_elsewhere_in_the_branch
         "cluster-1",
         SCHEMA_TARGET,
     )
-    gone = Seen(
+    gone = RawSnapshot(
         {
             "Ingress": [
                 named("Ingress", "prod", "web"),
@@ -160,9 +162,11 @@ def test_what_a_branch_deletes_is_taken_out_unless_it_is_elsewhere_in_the_branch
         }
     )
 
-    left = overlay.without(seen, gone, Seen({"Ingress": [named("Ingress", "prod", "api")]}))
+    left = overlay.without(seen, gone, RawSnapshot({"Ingress": [named("Ingress", "prod", "api")]}))
 
-    assert left == Seen({**seen.objects, "Ingress": [api, far, odd]}, "cluster-1", SCHEMA_TARGET)
+    assert left == RawSnapshot(
+        {**seen.objects, "Ingress": [api, far, odd]}, "cluster-1", SCHEMA_TARGET
+    )
 
 
 def test_files_count_only_where_a_live_run_looks() -> None:
@@ -171,8 +175,12 @@ def test_files_count_only_where_a_live_run_looks() -> None:
     tunnel = named("PangolinTunnel", "team", "x")
 
     found = overlay.within(
-        Seen({"Ingress": [here, there, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET),
+        RawSnapshot(
+            {"Ingress": [here, there, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET
+        ),
         {"Ingress": ("prod", "dev")},
     )
 
-    assert found == Seen({"Ingress": [here, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET)
+    assert found == RawSnapshot(
+        {"Ingress": [here, odd], "PangolinTunnel": [tunnel]}, schema=SCHEMA_TARGET
+    )

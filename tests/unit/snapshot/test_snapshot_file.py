@@ -22,7 +22,7 @@ from pic.settings.parse import (
     parse,
 )
 from pic.snapshot import assemble, snapshot_file
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 from tests.scenarios import test_scenarios as scenarios
 from tests.support.strategies import (
@@ -37,12 +37,14 @@ AUTO = Settings()
 NEXT = "pic snapshot --out FILE writes a new one"
 
 
-def again(seen: Seen, settings: Settings) -> Seen:
+def again(seen: RawSnapshot, settings: Settings) -> RawSnapshot:
     text = snapshot_file.document(seen, settings)
     return snapshot_file.read("-", settings, io.BytesIO(text.encode()))
 
 
-def outcome(seen: Seen, settings: Settings, stack: str = STACK) -> tuple[Plan, str, str, object]:
+def outcome(
+    seen: RawSnapshot, settings: Settings, stack: str = STACK
+) -> tuple[Plan, str, str, object]:
     """The whole plan, and what it would change."""
     ownership = Ownership(stack, adopt=settings.adopt)
     snapshot = assemble.snapshot(seen)
@@ -57,7 +59,7 @@ def outcome(seen: Seen, settings: Settings, stack: str = STACK) -> tuple[Plan, s
 def test_the_plan_of_what_was_written_is_the_plan_of_what_was_seen(
     world: World, settings: Settings, schema: Schema
 ) -> None:
-    seen = Seen(world, "cluster-1", schema)
+    seen = RawSnapshot(world, "cluster-1", schema)
 
     assert outcome(again(seen, settings), settings) == outcome(seen, settings)
 
@@ -79,11 +81,13 @@ def test_each_scenario_plans_the_same_from_a_file(path: Path) -> None:
 def test_the_same_cluster_gives_the_same_bytes_however_it_is_listed(
     data: st.DataObject, world: World, schema: Schema
 ) -> None:
-    text = snapshot_file.document(Seen(world, "cluster-1", schema), AUTO)
+    text = snapshot_file.document(RawSnapshot(world, "cluster-1", schema), AUTO)
     listed = {kind: data.draw(st.permutations(world[kind])) for kind in reversed(world)}
 
-    assert snapshot_file.document(Seen(listed, "cluster-1", schema), AUTO) == text
-    assert snapshot_file.document(again(Seen(world, "cluster-1", schema), AUTO), AUTO) == text
+    assert snapshot_file.document(RawSnapshot(listed, "cluster-1", schema), AUTO) == text
+    assert (
+        snapshot_file.document(again(RawSnapshot(world, "cluster-1", schema), AUTO), AUTO) == text
+    )
 
 
 SECRET = "hunter2"  # noqa: S105 - what must not be found in a file
@@ -108,7 +112,7 @@ def test_what_nobody_reads_is_not_written(world: World) -> None:
     salty: Any = {kind: salted(raws) for kind, raws in {**world, **classes}.items()}
 
     assert SECRET in json.dumps(salty)
-    assert SECRET not in snapshot_file.document(Seen(salty), AUTO)
+    assert SECRET not in snapshot_file.document(RawSnapshot(salty), AUTO)
 
 
 def test_what_has_the_wrong_shape_keeps_it_emptied() -> None:
@@ -124,7 +128,7 @@ def test_what_has_the_wrong_shape_keeps_it_emptied() -> None:
         "status": {},
     }
 
-    assert again(Seen({"PangolinResource": [wrong]}), AUTO).objects == {
+    assert again(RawSnapshot({"PangolinResource": [wrong]}), AUTO).objects == {
         "PangolinResource": [
             {
                 "metadata": {
@@ -151,7 +155,7 @@ def test_of_other_managers_only_the_name_is_written_and_of_services_no_address()
             "f:spec": {"f:targets": {}, "f:httpConfig": {"f:sso": {"f:deeper": {}}}},
         },
     }
-    seen = Seen(
+    seen = RawSnapshot(
         {
             "PangolinResource": [{"metadata": {"name": "x", "managedFields": [theirs, ours]}}],
             "Service": [
@@ -222,7 +226,7 @@ def test_a_file_is_one_object_a_line() -> None:
         "metadata": {"uid": "u", "name": "web", "namespace": "bb"},
     }
     books = {"annotations": {"x": "y", "pihole.io/hosts": "a"}, "name": "bücher", "namespace": "bb"}
-    seen = Seen({"Service": [], "Ingress": [web, {"metadata": books}]}, "cluster-1", SCHEMA)
+    seen = RawSnapshot({"Service": [], "Ingress": [web, {"metadata": books}]}, "cluster-1", SCHEMA)
 
     text = snapshot_file.document(seen, AUTO)
 
@@ -243,7 +247,7 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
 
     seen = snapshot_file.read(str(path), AUTO, io.BytesIO())
 
-    assert seen == Seen({"Service": [{}], "Ingress": []}, "cluster-1", SCHEMA)
+    assert seen == RawSnapshot({"Service": [{}], "Ingress": []}, "cluster-1", SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +318,9 @@ def test_a_schema_that_is_set_goes_before_the_one_that_was_seen(
 ) -> None:
     settings = Settings(resource_schema=setting)
 
-    assert again(Seen({}, "cluster-1", SCHEMA), settings) == Seen({}, "cluster-1", schema)
+    assert again(RawSnapshot({}, "cluster-1", SCHEMA), settings) == RawSnapshot(
+        {}, "cluster-1", schema
+    )
 
 
 @pytest.mark.parametrize(

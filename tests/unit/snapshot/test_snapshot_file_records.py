@@ -11,7 +11,7 @@ from pic.core.errors import ManifestError, PiholeError
 from pic.core.model import LiveRecord, Unanswered
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import snapshot_file
-from pic.snapshot.assemble import Seen
+from pic.snapshot.assemble import RawSnapshot
 
 PIHOLE = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
 NEXT = "pic snapshot --out FILE writes a new one"
@@ -24,11 +24,11 @@ ASKED = LiveRecord("web.lan", "192.0.2.8", alone=False)
 BY_HAND = LiveRecord("diary.lan", "192.0.2.7")
 
 
-def seen(*records: LiveRecord) -> Seen:
-    return Seen({"Ingress": [INGRESS]}, "cluster-1", records=records)
+def seen(*records: LiveRecord) -> RawSnapshot:
+    return RawSnapshot({"Ingress": [INGRESS]}, "cluster-1", records=records)
 
 
-def again(found: Seen) -> Seen:
+def again(found: RawSnapshot) -> RawSnapshot:
     text = snapshot_file.document(found, PIHOLE)
     return snapshot_file.read("-", PIHOLE, io.BytesIO(text.encode()))
 

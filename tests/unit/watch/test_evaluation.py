@@ -11,9 +11,9 @@ from pic.cluster import listing
 from pic.cluster.listing import CRD, NETWORKING, PANGOLIN
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
-from pic.watch.evaluation import Looker
+from pic.watch.evaluation import Evaluator
 from pic.watch.store import Cache, key, packed
 from tests.support.api import (
     CRD_FILE,
@@ -37,24 +37,26 @@ def api() -> Iterator[Api]:
         yield made
 
 
-def looker(api: Api, folder: Path, **settings: Any) -> Looker:
-    asked = Run(Settings(**settings), STACK, Ownership(STACK), ())
+def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
+    asked = StackConfig(Settings(**settings), STACK, Ownership(STACK), ())
     transport = listing.connect(
         asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, HASTE
     )
-    made = Looker(asked, transport, Cache(listing.reads(asked.settings), lambda: 1.0, lambda: None))
+    made = Evaluator(
+        asked, transport, Cache(listing.reads(asked.settings), lambda: 1.0, lambda: None)
+    )
     refresh(made)
     return made
 
 
-def refresh(looker: Looker) -> None:
+def refresh(looker: Evaluator) -> None:
     """Let the cache know what the server has."""
     for read in listing.reads(looker.asked.settings):
         found = listing.listing(looker.transport, read)
         looker.cache.replace(read, {key(raw): packed(read.kind, raw) for raw in found})
 
 
-def created(looker: Looker) -> Mapping[str, object]:
+def created(looker: Evaluator) -> Mapping[str, object]:
     """Let the object of the plan be there, and return what is deployed then."""
     _, plan = looker.look()
     assert plan is not None

@@ -10,10 +10,10 @@ from dev.pihole import PiHole
 from pic.cluster import listing
 from pic.pihole.lock import alone
 from pic.planning.ownership import Ownership
-from pic.run.stack_config import Run
+from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.watch import evaluation
-from pic.watch.evaluation import Looker
+from pic.watch.evaluation import Evaluator
 from pic.watch.store import Cache
 from tests.support.api import (
     CLUSTER,
@@ -56,7 +56,7 @@ def logins(pihole: PiHole) -> int:
     return sum((each.method, each.path) == ("POST", "/api/auth") for each in pihole.log)
 
 
-def looker(api: Api, folder: Path, url: str, **settings: Any) -> Looker:
+def looker(api: Api, folder: Path, url: str, **settings: Any) -> Evaluator:
     """Return one that knows what is in the cluster, and takes all of it for deployed."""
     wanted = Settings(
         targets=(TargetName.PIHOLE,), pihole_url=url, pihole_target_ip=TARGET, **settings
@@ -64,7 +64,9 @@ def looker(api: Api, folder: Path, url: str, **settings: Any) -> Looker:
     environment = {"KUBECONFIG": api.kubeconfig(folder / "config"), "PIHOLE_PASSWORD": PASSWORD}
     cache = Cache(listing.reads(wanted), lambda: 1.0, lambda: None)
     transport = listing.connect(wanted, environment, HASTE)
-    made = Looker(Run(wanted, STACK, Ownership(STACK), ()), transport, cache, environment)
+    made = Evaluator(
+        StackConfig(wanted, STACK, Ownership(STACK), ()), transport, cache, environment
+    )
     refresh(made)
     made.deployed = dict(made.look()[0].deployment)
     return made

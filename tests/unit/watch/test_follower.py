@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pic.cluster.listing import CORE, Read
+from pic.cluster.listing import CORE, Listing
 from pic.core import logs
 from pic.core.errors import ClusterError
 from pic.snapshot import assemble
@@ -17,7 +17,7 @@ from pic.watch.store import Cache
 from tests.support.waiting import until
 from tests.support.watched import Fault, Served, serving
 
-SERVICES = Read(assemble.SERVICE, CORE, "services")
+SERVICES = Listing(assemble.SERVICE, CORE, "services")
 HASTE = Waits(chance=lambda: 0.0, first=0.01, longest=0.02)
 
 

@@ -15,7 +15,7 @@ from pic.core.model import (
 from pic.core.notices import Notice, Reason, Ref
 from pic.watch.health import Health
 from pic.watch.metrics import Figures, Histogram
-from pic.watch.probes import Limits
+from pic.watch.probes import MaxAges
 
 WEB = Ref("Ingress", "prod", "web")
 DONE = {"version": 1, "exitCode": 0, "changed": {"create": 2}, "failures": [], "error": None}
@@ -33,7 +33,7 @@ class Clock:
 
 
 def made(clock: Clock, *targets: str) -> Health:
-    return Health(Limits(), targets or ("pangolin",), "1", clock=clock, wall=lambda: 5.0)
+    return Health(MaxAges(), targets or ("pangolin",), "1", clock=clock, wall=lambda: 5.0)
 
 
 def leading(clock: Clock, *targets: str) -> Health:
@@ -231,7 +231,7 @@ def test_a_target_is_well_again_after_a_run_that_was() -> None:
 
 @pytest.mark.parametrize(("minutes", "seconds"), [(1, 1500), (5, 1500), (60, 8100)])
 def test_the_age_of_a_run_is_allowed_by_the_resync_period(minutes: int, seconds: float) -> None:
-    assert Limits.for_resync(timedelta(minutes=minutes), 900) == Limits(run=seconds)
+    assert MaxAges.for_resync(timedelta(minutes=minutes), 900) == MaxAges(run=seconds)
 
 
 # Figures.

@@ -11,12 +11,12 @@ import pytest
 from pic.core.errors import SettingsError
 from pic.watch import health, http_server
 from pic.watch.health import Health
-from pic.watch.http_server import CONNECTIONS, Page
-from pic.watch.probes import Limits
+from pic.watch.http_server import CONNECTIONS, HttpPage
+from pic.watch.probes import MaxAges
 from tests.support.waiting import until
 
 HERE = "127.0.0.1"
-PAGES = {"/healthz": lambda: Page(200, b"well\n")}
+PAGES = {"/healthz": lambda: HttpPage(200, b"well\n")}
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def say(port: int, words: bytes) -> bytes:
 
 def test_a_watcher_that_is_well_says_so() -> None:
     plain, now = "text/plain; charset=utf-8", time.monotonic()
-    well = Health(Limits(), version="1")
+    well = Health(MaxAges(), version="1")
     well.leading(yes=True)
     well.synced("Ingress", ok=True)
     well.contact(now)
@@ -63,7 +63,7 @@ def test_a_watcher_that_is_well_says_so() -> None:
 
 
 def test_a_watcher_that_is_not_well_says_so() -> None:
-    with served(Health(Limits(beat=-1))) as port:
+    with served(Health(MaxAges(beat=-1))) as port:
         status, _, body = ask(port, "/healthz")
         assert (status, body[:7]) == (503, "[-]loop")
         assert ask(port, "/readyz")[::2] == (503, "[-]leader: not known yet\n")
@@ -118,7 +118,7 @@ def test_a_client_that_goes_away_disturbs_nobody(capfd: pytest.CaptureFixture[st
 
 
 def test_an_answer_that_fails_disturbs_nobody(capfd: pytest.CaptureFixture[str]) -> None:
-    def broken() -> Page:
+    def broken() -> HttpPage:
         raise ConnectionResetError
 
     with http_server.serve((HERE, 0), {"/broken": broken}) as port:

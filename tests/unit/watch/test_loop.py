@@ -3,20 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pic.cluster.listing import CORE, Read
+from pic.cluster.listing import CORE, Listing
 from pic.core.errors import ClusterError
 from pic.core.model import Plan
 from pic.core.notices import Notice
 from pic.snapshot import assemble
 from pic.watch.evaluation import View
 from pic.watch.loop import End, Loop
-from pic.watch.run_report import Report
+from pic.watch.run_report import RunReport
 from pic.watch.schedule import Verdict
 from pic.watch.store import Cache
 from tests.support.fakes import same
 
-SERVICES = Read(assemble.SERVICE, CORE, "services")
-DONE = Report(0, deployed={"digest": "d"}, raw={"exitCode": 0})
+SERVICES = Listing(assemble.SERVICE, CORE, "services")
+DONE = RunReport(0, deployed={"digest": "d"}, raw={"exitCode": 0})
 DIFFERS, SAME = Verdict(same=False, wish="a"), Verdict(same=True, wish="b")
 
 
@@ -41,7 +41,7 @@ class Bell:
 @dataclass
 class Runs:
     log: list[object]
-    ends: list[Report] = field(default_factory=list)
+    ends: list[RunReport] = field(default_factory=list)
     going: bool = False
 
     def start(self, now: float) -> None:
@@ -52,7 +52,7 @@ class Runs:
         if self.going:
             self.log.append(("stop", why))
 
-    def check(self, now: float) -> tuple[Report | None, float]:
+    def check(self, now: float) -> tuple[RunReport | None, float]:
         if self.going and self.ends:
             self.going = False
             return self.ends.pop(0), now
@@ -168,7 +168,7 @@ class Stage:
     def change(self) -> None:
         self.cache.put(SERVICES, f"a/{self.bell.now}", b"{}")
 
-    def end(self, report: Report = DONE) -> None:
+    def end(self, report: RunReport = DONE) -> None:
         self.runs.ends.append(report)
 
 
@@ -209,7 +209,7 @@ def test_a_failed_run_says_when_it_is_tried_again() -> None:
     stage = Stage([DIFFERS, DIFFERS])
     stage.fill()
 
-    stage.play(lambda: stage.end(Report(5, temporary=True, raw={"exitCode": 5})), nothing)
+    stage.play(lambda: stage.end(RunReport(5, temporary=True, raw={"exitCode": 5})), nothing)
 
     assert stage.said[1:] == ["the run failed: trying again in 30 s at the latest"]
     assert ("ended", 5) in stage.log
@@ -218,7 +218,7 @@ def test_a_failed_run_says_when_it_is_tried_again() -> None:
 def test_a_target_that_is_asked_too_often_is_left_alone_for_as_long_as_it_says() -> None:
     stage = Stage([DIFFERS, DIFFERS, SAME])
     stage.fill()
-    limited = Report(1, limited=90, raw={"exitCode": 1})
+    limited = RunReport(1, limited=90, raw={"exitCode": 1})
 
     stage.play(lambda: stage.end(limited), stage.change, *[nothing] * 12)
 
@@ -240,7 +240,7 @@ def test_a_look_that_is_not_possible_is_complained_of_once() -> None:
 def test_a_stop_lets_the_run_end_first() -> None:
     stage = Stage([DIFFERS])
     stage.fill()
-    interrupted = Report(1, temporary=True, raw={"exitCode": 1})
+    interrupted = RunReport(1, temporary=True, raw={"exitCode": 1})
 
     ended = stage.play(stage.stop, nothing, lambda: stage.end(interrupted))
 

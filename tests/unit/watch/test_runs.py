@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pic.core import logs
-from pic.watch.run_report import Report
-from pic.watch.runs import Limits, Runs
-from pic.watch.wakeup import Bell
+from pic.watch.run_report import RunReport
+from pic.watch.runs import RunLimits, Runs
+from pic.watch.wakeup import Wakeup
 from tests.support.waiting import (
     end,
     is_gone,
@@ -40,15 +40,15 @@ HEEDS, HEEDS_NOT = STAYS % "stop", STAYS % "signal.SIG_IGN"
 @dataclass
 class Watched:
     runs: Runs
-    bell: Bell
+    bell: Wakeup
     said: list[tuple[int, str]] = field(default_factory=list)
 
     def tell(self, level: int, words: str) -> None:
         self.said.append((level, words))
 
-    def report(self, now: float) -> Report:
+    def report(self, now: float) -> RunReport:
         """Wait for the bell, and return the report."""
-        found: list[Report] = []
+        found: list[RunReport] = []
 
         def ended() -> bool:
             self.bell.wait(0.1)
@@ -65,8 +65,8 @@ def runs(script: str) -> Iterator[Watched]:
     def command(report: Path) -> list[str]:
         return [sys.executable, "-c", script, str(report)]
 
-    with Bell() as bell:
-        limits = Limits(run=100.0, grace=10.0)
+    with Wakeup() as bell:
+        limits = RunLimits(run=100.0, grace=10.0)
         made = Runs(command, os.environ, lambda *_: None, bell.ring, limits)
         watched = Watched(made, bell)
         made.tell = watched.tell
@@ -86,7 +86,7 @@ def test_a_run_says_what_it_does_and_leaves_a_report() -> None:
         found = watched.report(1.0)
 
     assert (going, watched.runs.going) == (True, False)
-    assert found == Report(0, raw={"exitCode": 0})
+    assert found == RunReport(0, raw={"exitCode": 0})
     assert watched.said == [(logs.INFO, "one line"), (logs.INFO, "another ü")]
 
 
@@ -141,7 +141,7 @@ def test_a_run_that_does_not_end_is_ended(folder: Path) -> None:
 
 
 def test_a_bell_that_has_rung_ends_the_next_wait() -> None:
-    with Bell() as bell:
+    with Wakeup() as bell:
         for _ in range(70_000):
             bell.ring()
         bell.wait(1000.0)

@@ -7,32 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pic.watch import schedule
-from pic.watch.run_report import Report
+from pic.watch.run_report import RunReport
 from pic.watch.schedule import (
     NEVER,
-    Bar,
     Decision,
     Do,
-    Pace,
-    State,
+    Intervals,
+    RunSuppression,
+    ScheduleState,
     Verdict,
 )
 
-PACE = Pace()
+PACE = Intervals()
 WAIT, LOOK, RUN = Do.WAIT, Do.EVALUATE, Do.RUN
 SAME, DIFFERS = Verdict(same=True), Verdict(same=False, wish="a")
-IDLE = State(ready=True, looked=0.0, resynced=0.0, verdict=SAME)
+IDLE = ScheduleState(ready=True, looked=0.0, resynced=0.0, verdict=SAME)
 
 
-def decided(state: State, now: float) -> Decision:
+def decided(state: ScheduleState, now: float) -> Decision:
     return schedule.decide(state, now, PACE)
 
 
-def looked(state: State, now: float, verdict: Verdict) -> State:
+def looked(state: ScheduleState, now: float, verdict: Verdict) -> ScheduleState:
     return schedule.evaluated(state, now, verdict, PACE)
 
 
-def ran(state: State, now: float, report: Report) -> State:
+def ran(state: ScheduleState, now: float, report: RunReport) -> ScheduleState:
     """A run that begins after a look and ends at `now`."""
     return schedule.ended(schedule.started(state), now, report, PACE)
 
@@ -41,8 +41,8 @@ def ran(state: State, now: float, report: Report) -> State:
 
 
 def test_the_first_look_is_as_soon_as_all_is_known() -> None:
-    assert decided(State(), 5.0) == Decision(WAIT)
-    assert decided(schedule.readied(State(), ready=True), 5.0) == Decision(LOOK)
+    assert decided(ScheduleState(), 5.0) == Decision(WAIT)
+    assert decided(schedule.readied(ScheduleState(), ready=True), 5.0) == Decision(LOOK)
 
 
 def test_a_change_is_looked_at_once_it_has_been_quiet_for_two_seconds() -> None:
@@ -85,7 +85,7 @@ def test_nobody_looks_while_a_run_is_going_on() -> None:
     state = schedule.changed(schedule.started(IDLE), 10.0, 10.0)
 
     assert decided(state, 500.0) == Decision(WAIT)
-    assert decided(ran(state, 500.0, Report(0)), 500.0) == Decision(LOOK)
+    assert decided(ran(state, 500.0, RunReport(0)), 500.0) == Decision(LOOK)
 
 
 def test_nobody_looks_at_what_is_not_known_whole() -> None:
@@ -120,15 +120,15 @@ def test_a_change_that_has_just_come_is_looked_at_before_the_run() -> None:
 
 
 def test_after_a_run_that_did_its_work_there_is_nothing_to_do() -> None:
-    state = ran(looked(IDLE, 12.0, DIFFERS), 20.0, Report(0))
+    state = ran(looked(IDLE, 12.0, DIFFERS), 20.0, RunReport(0))
 
     assert decided(state, 20.0) == Decision(WAIT, 300.0)
 
 
 def test_work_that_was_undone_is_done_again_once_and_then_with_the_next_resync() -> None:
-    first = ran(looked(IDLE, 12.0, DIFFERS), 20.0, Report(0))
+    first = ran(looked(IDLE, 12.0, DIFFERS), 20.0, RunReport(0))
     again = looked(schedule.changed(first, 21.0, 21.0), 23.0, DIFFERS)
-    second = ran(again, 30.0, Report(0))
+    second = ran(again, 30.0, RunReport(0))
     soon = looked(schedule.changed(second, 31.0, 31.0), 33.0, DIFFERS)
     late = looked(soon, 300.0, DIFFERS)
 
@@ -142,7 +142,7 @@ def test_work_that_lasted_and_is_undone_later_is_done_again() -> None:
     for moment in (10.0, 20.0, 30.0):
         state = looked(schedule.changed(state, moment, moment), moment + 2, DIFFERS)
         assert decided(state, moment + 2) == Decision(RUN)
-        state = looked(ran(state, moment + 4, Report(0)), moment + 6, SAME)
+        state = looked(ran(state, moment + 4, RunReport(0)), moment + 6, SAME)
 
 
 # Failures.
@@ -153,7 +153,7 @@ def test_work_that_lasted_and_is_undone_later_is_done_again() -> None:
 )
 def test_what_time_may_heal_is_tried_again_ever_later(failures: int, wait: float) -> None:
     before = replace(looked(IDLE, 0.0, DIFFERS), failures=failures)
-    state = ran(before, 100.0, Report(5, temporary=True))
+    state = ran(before, 100.0, RunReport(5, temporary=True))
 
     assert decided(state, 100.0) == Decision(WAIT, min(100.0 + wait, 300.0))
     again = looked(state, 100.0 + wait, DIFFERS)
@@ -162,7 +162,7 @@ def test_what_time_may_heal_is_tried_again_ever_later(failures: int, wait: float
 
 def test_a_change_waits_less_after_a_failure_as_it_may_be_the_cure() -> None:
     before = replace(looked(IDLE, 0.0, DIFFERS), failures=3)
-    state = ran(before, 100.0, Report(5, temporary=True))
+    state = ran(before, 100.0, RunReport(5, temporary=True))
     state = looked(schedule.changed(state, 101.0, 101.0), 103.0, Verdict(same=False, wish="b"))
 
     assert decided(state, 103.0) == Decision(WAIT, 130.0)
@@ -171,7 +171,7 @@ def test_a_change_waits_less_after_a_failure_as_it_may_be_the_cure() -> None:
 
 def test_a_change_of_nothing_that_matters_does_not_hasten_the_next_try() -> None:
     before = replace(looked(IDLE, 0.0, DIFFERS), failures=2)
-    state = ran(before, 100.0, Report(5, temporary=True))
+    state = ran(before, 100.0, RunReport(5, temporary=True))
     state = looked(schedule.changed(state, 101.0, 101.0), 103.0, DIFFERS)
 
     assert decided(state, 130.0) == Decision(WAIT, 220.0)
@@ -180,14 +180,14 @@ def test_a_change_of_nothing_that_matters_does_not_hasten_the_next_try() -> None
 def test_success_ends_the_doubling() -> None:
     before = replace(looked(IDLE, 0.0, DIFFERS), failures=3)
 
-    assert ran(before, 100.0, Report(0)).failures == 0
+    assert ran(before, 100.0, RunReport(0)).failures == 0
 
 
 @pytest.mark.parametrize(("asked", "wait"), [(0, 60.0), (20, 60.0), (90, 90.0)])
 def test_a_target_that_is_asked_too_often_is_left_alone_whatever_changes(
     asked: int, wait: float
 ) -> None:
-    state = ran(looked(IDLE, 0.0, DIFFERS), 100.0, Report(6, limited=asked, temporary=True))
+    state = ran(looked(IDLE, 0.0, DIFFERS), 100.0, RunReport(6, limited=asked, temporary=True))
     other = looked(schedule.changed(state, 101.0, 101.0), 103.0, Verdict(same=False, wish="b"))
 
     assert decided(state, 100.0) == Decision(WAIT, 100.0 + wait)
@@ -195,7 +195,7 @@ def test_a_target_that_is_asked_too_often_is_left_alone_whatever_changes(
 
 
 def test_invalid_input_alone_is_tried_again_after_a_change_or_with_a_resync() -> None:
-    state = ran(looked(IDLE, 0.0, DIFFERS), 100.0, Report(6))
+    state = ran(looked(IDLE, 0.0, DIFFERS), 100.0, RunReport(6))
     other = looked(schedule.changed(state, 101.0, 101.0), 103.0, Verdict(same=False, wish="b"))
 
     assert decided(state, 100.0) == Decision(WAIT, 300.0)
@@ -207,24 +207,24 @@ REFUSED = Verdict(same=False, wish="a", refusal="6 of 6")
 
 
 def test_a_refusal_is_told_by_one_run() -> None:
-    state = ran(looked(IDLE, 0.0, REFUSED), 5.0, Report(3))
+    state = ran(looked(IDLE, 0.0, REFUSED), 5.0, RunReport(3))
     resync = looked(state, 300.0, REFUSED)
     unrelated = looked(schedule.changed(state, 6.0, 6.0), 8.0, replace(REFUSED, wish="b"))
 
-    assert state.bar == Bar("a", "6 of 6")
+    assert state.bar == RunSuppression("a", "6 of 6")
     assert decided(resync, 300.0) == Decision(WAIT, 600.0)
     assert decided(unrelated, 8.0) == Decision(WAIT, 300.0)
 
 
 @pytest.mark.parametrize("verdict", [replace(REFUSED, refusal="5 of 6"), DIFFERS])
 def test_another_refusal_or_none_is_a_reason_to_run(verdict: Verdict) -> None:
-    state = ran(looked(IDLE, 0.0, REFUSED), 5.0, Report(3))
+    state = ran(looked(IDLE, 0.0, REFUSED), 5.0, RunReport(3))
 
     assert decided(looked(schedule.changed(state, 6.0, 6.0), 8.0, verdict), 8.0) == Decision(RUN)
 
 
 def test_a_refusal_that_only_the_engine_brought_up_waits_for_a_change_or_a_resync() -> None:
-    state = ran(looked(IDLE, 0.0, DIFFERS), 5.0, Report(3))
+    state = ran(looked(IDLE, 0.0, DIFFERS), 5.0, RunReport(3))
 
     assert decided(looked(schedule.changed(state, 6.0, 6.0), 8.0, DIFFERS), 8.0).do is WAIT
     assert decided(looked(state, 300.0, DIFFERS), 300.0) == Decision(RUN)
@@ -251,8 +251,8 @@ def test_after_any_failure_there_is_a_next_try_within_five_minutes(
     failures: int, code: int
 ) -> None:
     before = replace(looked(IDLE, 0.0, DIFFERS), failures=failures)
-    state = ran(before, 10.0, Report(code, temporary=True))
+    state = ran(before, 10.0, RunReport(code, temporary=True))
 
     assert 30.0 <= state.retry - 10.0 <= 300.0
     assert decided(state, state.retry) == Decision(LOOK)
-    assert decided(State(), NEVER) == Decision(WAIT)
+    assert decided(ScheduleState(), NEVER) == Decision(WAIT)

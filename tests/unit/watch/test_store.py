@@ -4,14 +4,14 @@ from itertools import count
 
 import pytest
 
-from pic.cluster.listing import CORE, NETWORKING, Read
+from pic.cluster.listing import CORE, NETWORKING, Listing
 from pic.core.json_values import MalformedError
 from pic.snapshot import assemble
 from pic.watch import store
 from pic.watch.store import Cache, News, Unpacked
 
-HERE, THERE = (Read(assemble.SERVICE, CORE, "services", place) for place in ("a", "b"))
-CLASSES = Read(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses")
+HERE, THERE = (Listing(assemble.SERVICE, CORE, "services", place) for place in ("a", "b"))
+CLASSES = Listing(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses")
 
 
 def raw(name: str, **spec: object) -> dict[str, object]:
@@ -30,7 +30,7 @@ class Ring:
         self.count += 1
 
 
-def made(*reads: Read) -> tuple[Cache, Ring]:
+def made(*reads: Listing) -> tuple[Cache, Ring]:
     """A cache whose clock counts how often it is asked."""
     ticks, ring = count(1), Ring()
     return Cache(reads, lambda: float(next(ticks)), ring), ring

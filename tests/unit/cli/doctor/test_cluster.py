@@ -19,7 +19,7 @@ from pic.cluster.listing import (
     CRD,
     IDENTITY,
     PANGOLIN,
-    Patience,
+    Timeouts,
 )
 from pic.cluster.review_access import REVIEW
 from pic.settings.parse import ResourceSchema, Settings, TargetName
@@ -53,7 +53,7 @@ def api() -> Iterator[Api]:
 
 @pytest.fixture
 def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    monkeypatch.setattr("pic.cli.doctor.cluster.Patience", partial(Patience, backoff=0.0))
+    monkeypatch.setattr("pic.cli.doctor.cluster.Timeouts", partial(Timeouts, backoff=0.0))
     return Clinic(tmp_path)
 
 

@@ -18,7 +18,7 @@ from pic.cli.doctor.findings import (
 )
 from pic.cli.doctor.project import Stack
 from pic.pihole import answers
-from pic.pihole.connect import Pace
+from pic.pihole.connect import SessionTimeouts
 from pic.pihole.lock import alone
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.patients import Clinic
@@ -52,7 +52,7 @@ UNANSWERED = [
 
 @pytest.fixture
 def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    monkeypatch.setattr(pihole, "Pace", partial(Pace, sleep=unslept))
+    monkeypatch.setattr(pihole, "SessionTimeouts", partial(SessionTimeouts, sleep=unslept))
     return Clinic(tmp_path)
 
 

@@ -13,7 +13,7 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import Answer
+from pic.cli.doctor.patient import CommandResult
 from pic.core.errors import EngineError
 from tests.support.patients import Clinic
 
@@ -84,8 +84,8 @@ def test_without_a_cli_there_is_nobody_to_ask(clinic: Clinic) -> None:
 def test_the_last_line_of_an_error_is_its_reason() -> None:
     said = "warning: x\nerror: incorrect passphrase\n\n"
 
-    assert Answer(1, "", said).reason == "incorrect passphrase"
-    assert Answer(3, "", "\n").reason == "it ended with 3"
+    assert CommandResult(1, "", said).reason == "incorrect passphrase"
+    assert CommandResult(3, "", "\n").reason == "it ended with 3"
 
 
 def test_the_plugin_that_the_python_package_asks_for(clinic: Clinic) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pic.core.json_values import MalformedError
 from pic.engine.backend import state
-from pic.engine.backend.state import Remembered, RememberedRecord, State
+from pic.engine.backend.state import Remembered, RememberedRecord, StackState
 from tests.support.deployed import TYPE, URN, urn
 
 A, B = "a.example.com", "b.example.com"
@@ -30,7 +30,7 @@ def test_resources_are_found_by_host_and_outputs_at_the_stack() -> None:
         exported(stack, provider, entry(A, "a", inputs=inputs), replaced, entry(B, "new"))
     )
 
-    assert found == State(
+    assert found == StackState(
         {
             A: Remembered(urn(A), ("prod", "a"), inputs),
             B: Remembered(urn(B), ("prod", "new"), {}),
@@ -44,8 +44,8 @@ def test_resources_are_found_by_host_and_outputs_at_the_stack() -> None:
     "export", [{}, {"deployment": None}, {"deployment": {"resources": None}}, exported()]
 )
 def test_a_stack_that_was_never_deployed_remembers_nothing(export: dict[str, Any]) -> None:
-    assert state.read(export) == State()
-    assert State().keys == frozenset()
+    assert state.read(export) == StackState()
+    assert StackState().keys == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_records_are_remembered_by_their_ids() -> None:
 
     found = state.read(exported(there, {**there, "delete": True, "outputs": None}))
 
-    assert found == State(records={f"{A}/A": RememberedRecord(urn, A, "10.0.0.1")})
+    assert found == StackState(records={f"{A}/A": RememberedRecord(urn, A, "10.0.0.1")})
