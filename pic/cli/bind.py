@@ -8,10 +8,10 @@ from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.cluster.review_access import CRDS, allowed, served
 from pic.core.errors import ClusterError, SettingsError
+from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL
 from pic.settings.parse import Settings, parse
-from pic.settings.permissions import PANGOLIN, needed
+from pic.settings.permissions import needed
 from pic.settings.stack_file import StackFile
-from pic.snapshot.assemble import TUNNEL
 from pic.snapshot.parse import identity
 
 
@@ -79,9 +79,7 @@ def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
     if settings.tunnel_namespace or settings.tunnel_namespaces:
         return None
     try:
-        found = listing.listing(
-            transport, listing.Listing(TUNNEL, listing.PANGOLIN, "pangolintunnels")
-        )
+        found = listing.listing(transport, listing.Listing(BY_NAME[TUNNEL]))
     except ClusterError:
         # The missing CRD or permission is told already.
         return None

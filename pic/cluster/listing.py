@@ -1,9 +1,8 @@
 """The one door to the Kubernetes API: whole listings or an error, never half a cluster."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import assert_never
 from urllib.parse import urlencode
 
 from pic.cluster.connection import (
@@ -14,7 +13,6 @@ from pic.cluster.connection import (
     Transport,
     connect,
 )
-from pic.core import model
 from pic.core.errors import ClusterError
 from pic.core.json_values import (
     MalformedError,
@@ -23,9 +21,9 @@ from pic.core.json_values import (
     text,
 )
 from pic.core.model import Schema
-from pic.settings.parse import ResourceSchema, Settings, TargetName
-from pic.settings.permissions import tunnel_places
-from pic.snapshot import assemble, pangolin
+from pic.settings.kinds import BY_NAME, INGRESS, RESOURCE, SERVICE, Kind, needed_kinds
+from pic.settings.parse import Settings, TargetName
+from pic.snapshot import pangolin
 from pic.snapshot.assemble import RawSnapshot
 
 # What a connection is belongs to this door.
@@ -35,70 +33,48 @@ PAGE = 500
 RESTARTS = 3
 READERS = 4
 
-NETWORKING = "/apis/networking.k8s.io/v1"
-CORE = "/api/v1"
-PANGOLIN = f"/apis/tunnel.pangolin.io/{model.VERSION}"
+NETWORKING = BY_NAME[INGRESS].path
+CORE = BY_NAME[SERVICE].path
+PANGOLIN = BY_NAME[RESOURCE].path
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD = f"{CRDS}/pangolinresources.tunnel.pangolin.io"
 IDENTITY = f"{CORE}/namespaces/kube-system"
 INSTALL_HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
 
-# What makes do with less than a refused listing.
-INSTEAD: Mapping[str, str] = {
-    "ingresses": "narrow pic:namespaces",
-    "services": "narrow pic:namespaces",
-    "ingressclasses": "take the empty class out of pic:ingressClasses",
-    "pangolintunnels": "set pic:tunnelNamespace",
-    "pangolinorganizations": "set pic:tunnelNamespace",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One listing that a run needs.
+    """One collection that a run lists.
 
     Attributes:
-        plural: The resource, as RBAC names it.
-        namespace: Where; empty is everywhere.
+        namespace: The namespace to list; empty for all namespaces.
     """
 
-    kind: str
-    base: str
-    plural: str
+    kind: Kind
     namespace: str = ""
 
     @property
     def path(self) -> str:
-        """The path of the collection."""
-        return f"{self.base}/{self.scope}{self.plural}"
+        """The path of the collection on the API server."""
+        return f"{self.kind.path}/{self.scope}{self.kind.plural}"
 
     @property
     def scope(self) -> str:
-        """The path's part for the namespace."""
+        """The part of the path that names the namespace."""
         return f"namespaces/{self.namespace}/" if self.namespace else ""
 
     def __str__(self) -> str:
         where = f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
-        return f"{self.plural} {where}"
+        return f"{self.kind.plural} {where}"
 
 
-def reads(settings: Settings) -> list[Listing]:
-    """Return the listings these settings need, and no others.
-
-    Our own objects are listed everywhere, whatever the namespaces setting says.
-    """
-    places = settings.namespaces or ("",)
-    found = [Listing(assemble.INGRESS, NETWORKING, "ingresses", place) for place in places]
-    if TargetName.PANGOLIN not in settings.targets:
-        return found
-    if "" in settings.ingress_classes:
-        found.append(Listing(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses"))
-    found += [Listing(assemble.SERVICE, CORE, "services", place) for place in places]
-    for place in tunnel_places(settings):
-        found.append(Listing(assemble.TUNNEL, PANGOLIN, "pangolintunnels", place))
-        found.append(Listing(assemble.ORGANIZATION, PANGOLIN, "pangolinorganizations", place))
-    found.append(Listing(assemble.RESOURCE, PANGOLIN, "pangolinresources"))
-    return found
+def listings(settings: Settings) -> list[Listing]:
+    """Return the collections that a run with these settings lists, and no others."""
+    return [
+        Listing(kind, namespace)
+        for kind in needed_kinds(settings)
+        for namespace in kind.namespaces(settings)
+    ]
 
 
 def read(transport: Transport, settings: Settings) -> RawSnapshot:
@@ -107,7 +83,7 @@ def read(transport: Transport, settings: Settings) -> RawSnapshot:
     Raises:
         ClusterError: Any part of it could not be read whole; names scope and remedy.
     """
-    wanted = reads(settings)
+    wanted = listings(settings)
     with ThreadPoolExecutor(READERS) as pool:
         identity = pool.submit(cluster_id, transport, settings)
         schema = pool.submit(resource_schema, transport, settings)
@@ -116,7 +92,7 @@ def read(transport: Transport, settings: Settings) -> RawSnapshot:
             known, shape = identity.result(), schema.result()
             objects: dict[str, list[Raw]] = {}
             for each, found in zip(wanted, lists, strict=True):
-                objects.setdefault(each.kind, []).extend(found.result())
+                objects.setdefault(each.kind.name, []).extend(found.result())
         finally:
             # After an error nothing is worth waiting for.
             pool.shutdown(wait=False, cancel_futures=True)
@@ -155,7 +131,7 @@ def resource_schema(transport: Transport, settings: Settings) -> Schema:
     Raises:
         ClusterError: The CRD is not installed, or could not be read.
     """
-    if known := fixed_schema(settings.resource_schema):
+    if known := pangolin.fixed_schema(settings.resource_schema):
         return known
     if TargetName.PANGOLIN not in settings.targets:
         return pangolin.SCHEMA_TARGETS
@@ -170,19 +146,6 @@ def resource_schema(transport: Transport, settings: Settings) -> Schema:
         raise _refused("the CRD of PangolinResource", "get", error, remedy) from error
     except MalformedError as error:
         raise ClusterError(f"the CRD of PangolinResource cannot be understood: {error}") from error
-
-
-def fixed_schema(setting: ResourceSchema) -> Schema | None:
-    """Return the schema that a setting names, or None where the CRD decides."""
-    match setting:
-        case ResourceSchema.TARGETS:
-            return pangolin.SCHEMA_TARGETS
-        case ResourceSchema.TARGET:
-            return pangolin.SCHEMA_TARGET
-        case ResourceSchema.AUTO:
-            return None
-        case _:
-            assert_never(setting)
 
 
 def listing(transport: Transport, wanted: Listing) -> list[Raw]:
@@ -237,7 +200,7 @@ def pages(transport: Transport, wanted: Listing, size: int = PAGE) -> Iterator[L
 
 
 def _page(answer: object, wanted: Listing) -> ListPage:
-    expected = f"{wanted.kind}List"
+    expected = f"{wanted.kind.name}List"
     match answer:
         case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (
             kind == expected and all(isinstance(item, dict) for item in items)
@@ -250,7 +213,7 @@ def _page(answer: object, wanted: Listing) -> ListPage:
 
 def refused(wanted: Listing, verb: str, error: StatusError) -> ClusterError:
     """Return the error for a collection that was not given; names scope and remedy."""
-    return _refused(str(wanted), verb, error, INSTEAD.get(wanted.plural, ""))
+    return _refused(str(wanted), verb, error, wanted.kind.remedy)
 
 
 def _refused(what: str, verb: str, error: StatusError, instead: str) -> ClusterError:

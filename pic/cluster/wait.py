@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from pic.cluster import listing, status
-from pic.cluster.listing import PANGOLIN, Listing, Transport
+from pic.cluster.listing import Listing, Transport
 from pic.cluster.status import ReadyState, Row, StatusReport
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
-from pic.snapshot.assemble import RESOURCE
+from pic.settings.kinds import BY_NAME, RESOURCE
 
-RESOURCES = Listing(RESOURCE, PANGOLIN, "pangolinresources")
+RESOURCES = Listing(BY_NAME[RESOURCE])
 # Seconds between two looks: an operator with few objects is quick, one with many has time.
 FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 1.0, 10.0, 1.5
 

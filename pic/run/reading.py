@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pic.core.errors import PiholeError
 from pic.core.model import Snapshot, Unanswered
 from pic.planning import dns_records
+from pic.settings import kinds
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
@@ -80,7 +81,7 @@ def _owned(seen: RawSnapshot, settings: Settings) -> frozenset[str]:
     """Return the hosts whose records are ours where they can bear no marker."""
     if settings.pihole_api is PiholeApi.V6:
         return frozenset()
-    of_ingresses = {assemble.INGRESS: seen.objects.get(assemble.INGRESS, ())}
+    of_ingresses = {kinds.INGRESS: seen.objects.get(kinds.INGRESS, ())}
     ingresses = assemble.snapshot(RawSnapshot(of_ingresses)).ingresses
     found = dns_records.managed_hosts(ingresses)
     if settings.pihole_annotate:

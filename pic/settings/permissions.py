@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pic.settings.kinds import NETWORKING, PANGOLIN, needed_kinds, watched_namespaces
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 
-PANGOLIN = "tunnel.pangolin.io"
-NETWORKING = "networking.k8s.io"
 OBJECTS = "pangolinresources"
 LEASES = "coordination.k8s.io"
 # A watcher alone lists and watches what a run lists.
@@ -38,22 +37,11 @@ def needed(settings: Settings) -> Iterator[Permission]:
 
 def reading(settings: Settings) -> Iterator[Permission]:
     """Yield what every verb that reads needs: `diff`, `preview`, `drift`, `status`."""
-    for place in _places(settings):
-        yield Permission(NETWORKING, "ingresses", "list", "what is to be exposed", place)
+    for kind in needed_kinds(settings):
+        for namespace in kind.namespaces(settings):
+            yield Permission(kind.group, kind.plural, "list", kind.why, namespace)
     yield Permission("", "namespaces", "get", "tells clusters apart", name="kube-system")
-    if TargetName.PANGOLIN in settings.targets:
-        yield from _reading_pangolin(settings)
-
-
-def _reading_pangolin(settings: Settings) -> Iterator[Permission]:
-    for place in _places(settings):
-        yield Permission("", "services", "list", "ports of the backends", place)
-    if "" in settings.ingress_classes:
-        yield Permission(NETWORKING, "ingressclasses", "list", "the default class")
-    for place in tunnel_places(settings):
-        yield Permission(PANGOLIN, "pangolintunnels", "list", "the tunnels", place)
-        yield Permission(PANGOLIN, "pangolinorganizations", "list", "verified domains", place)
-    if settings.resource_schema is ResourceSchema.AUTO:
+    if _needs_crd(settings):
         yield Permission(
             "apiextensions.k8s.io",
             "customresourcedefinitions",
@@ -61,20 +49,23 @@ def _reading_pangolin(settings: Settings) -> Iterator[Permission]:
             "what the installed CRD can hold",
             name="pangolinresources.tunnel.pangolin.io",
         )
-    # Everywhere, whatever pic:namespaces says: ours may be where Ingresses were read before.
-    yield Permission(PANGOLIN, OBJECTS, "list", "what is live and ours")
+
+
+def _needs_crd(settings: Settings) -> bool:
+    exposes = TargetName.PANGOLIN in settings.targets
+    return exposes and settings.resource_schema is ResourceSchema.AUTO
 
 
 def writing(settings: Settings) -> Iterator[Permission]:
     """Yield what `up` and `destroy` need beyond that."""
     if TargetName.PANGOLIN in settings.targets:
-        for place in _places(settings):
+        for place in watched_namespaces(settings):
             yield from _objects(place)
     if settings.events:
-        for place in _places(settings):
+        for place in watched_namespaces(settings):
             yield Permission("", "events", "create", "Events at the Ingresses", place)
     if TargetName.PIHOLE in settings.targets and settings.pihole_annotate:
-        for place in _places(settings):
+        for place in watched_namespaces(settings):
             yield Permission(NETWORKING, "ingresses", "patch", "tells what Pi-hole has", place)
 
 
@@ -97,14 +88,3 @@ def watching(settings: Settings, namespace: str) -> Iterator[Permission]:
             yield Permission(each.group, each.resource, "watch", WATCHED, each.namespace)
     for verb in ("get", "create", "update"):
         yield Permission(LEASES, "leases", verb, "which of several watchers acts", namespace)
-
-
-def _places(settings: Settings) -> tuple[str, ...]:
-    return settings.namespaces or ("",)
-
-
-def tunnel_places(settings: Settings) -> tuple[str, ...]:
-    """Return the namespaces in which tunnels are looked for; the empty one is all."""
-    if settings.tunnel_namespace is None:
-        return ("",)
-    return tuple(dict.fromkeys((settings.tunnel_namespace, *settings.tunnel_namespaces)))

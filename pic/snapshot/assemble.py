@@ -17,25 +17,19 @@ from pic.core.model import (
     Unanswered,
     Unreadable,
 )
+from pic.settings.kinds import (
+    BY_NAME,
+    INGRESS,
+    INGRESS_CLASS,
+    ORGANIZATION,
+    RESOURCE,
+    SERVICE,
+    TUNNEL,
+)
 from pic.snapshot import pangolin, parse
 from pic.snapshot.pangolin import SCHEMA_TARGETS
 
 T = TypeVar("T")
-
-INGRESS, INGRESS_CLASS, SERVICE = "Ingress", "IngressClass", "Service"
-TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "PangolinResource"
-
-_NETWORKING = ("networking.k8s.io", "extensions")
-_PANGOLIN = ("tunnel.pangolin.io",)
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    INGRESS: _NETWORKING,
-    INGRESS_CLASS: _NETWORKING,
-    SERVICE: ("",),
-    TUNNEL: _PANGOLIN,
-    ORGANIZATION: _PANGOLIN,
-    RESOURCE: _PANGOLIN,
-}
-_CLUSTER_SCOPED = frozenset({INGRESS_CLASS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
     found: dict[str, list[Raw]] = {}
     for body in bodies:
         kind = text(body.get("kind"))
-        if _group(body) in GROUPS.get(kind, ()) and (kind != RESOURCE or _labelled(body)):
+        if _is_read(body) and (kind != RESOURCE or _labelled(body)):
             found.setdefault(kind, []).append(body)
     return RawSnapshot(found, schema=schema)
 
@@ -107,7 +101,7 @@ class _Assembly:
 def _unreadable(kind: str, raw: Raw, problem: str) -> Unreadable:
     found = raw.get("metadata")
     metadata = found if isinstance(found, Mapping) else {}
-    scope = "" if kind in _CLUSTER_SCOPED else text(metadata.get("namespace")) or "default"
+    scope = "" if not BY_NAME[kind].namespaced else text(metadata.get("namespace")) or "default"
     name = text(metadata.get("name"))
     return Unreadable(
         kind,
@@ -117,6 +111,11 @@ def _unreadable(kind: str, raw: Raw, problem: str) -> Unreadable:
         uid=text(metadata.get("uid")) or names.derived_uid(kind, scope, name),
         created=parse.timestamp(metadata.get("creationTimestamp")),
     )
+
+
+def _is_read(body: Raw) -> bool:
+    kind = BY_NAME.get(text(body.get("kind")))
+    return kind is not None and kind.is_in(_group(body))
 
 
 def _group(raw: Raw) -> str:

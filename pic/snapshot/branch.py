@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from pic.core.errors import SettingsError
 from pic.core.model import Schema, Snapshot
-from pic.settings.parse import ResourceSchema, Settings
-from pic.settings.permissions import tunnel_places
+from pic.settings.kinds import KINDS
+from pic.settings.parse import Settings
 from pic.snapshot import assemble, manifests, overlay, pangolin
 from pic.snapshot.assemble import RawSnapshot
 
@@ -62,9 +62,9 @@ def offline_snapshot(paths: Sequence[str], settings: Settings) -> Snapshot:
     Raises:
         ManifestError: One of them cannot be read.
     """
-    legacy = settings.resource_schema is ResourceSchema.TARGET
-    schema = pangolin.SCHEMA_TARGET if legacy else pangolin.SCHEMA_TARGETS
-    return assemble.snapshot(from_files(paths, schema))
+    schema = pangolin.fixed_schema(settings.resource_schema) or pangolin.SCHEMA_TARGETS
+    # Files of other namespaces do not exist for a live run either.
+    return assemble.snapshot(overlay.within(from_files(paths, schema), _places(settings)))
 
 
 def check_stdin(*groups: Sequence[str]) -> None:
@@ -115,10 +115,5 @@ def _left(branch: Branch) -> Sequence[str]:
 
 def _places(settings: Settings) -> dict[str, Sequence[str]]:
     """Return where a live run looks, by kind; what is looked for everywhere is left out."""
-    found = {
-        assemble.INGRESS: settings.namespaces,
-        assemble.SERVICE: settings.namespaces,
-        assemble.TUNNEL: tunnel_places(settings),
-        assemble.ORGANIZATION: tunnel_places(settings),
-    }
-    return {kind: places for kind, places in found.items() if any(places)}
+    places = {kind.name: kind.namespaces(settings) for kind in KINDS}
+    return {name: namespaces for name, namespaces in places.items() if any(namespaces)}

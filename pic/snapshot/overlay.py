@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pic.core.json_values import MalformedError, Raw, mapping
+from pic.settings.kinds import BY_NAME, RESOURCE
 from pic.snapshot import parse
-from pic.snapshot.assemble import _CLUSTER_SCOPED, RESOURCE, RawSnapshot
+from pic.snapshot.assemble import RawSnapshot
 
 # Of an object's metadata, what only the cluster says.
 _IDENTITY = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
@@ -73,7 +74,7 @@ def _laid(new: Raw, there: Raw | None) -> Raw:
 
 def _key(kind: str, raw: Raw) -> tuple[str, str]:
     try:
-        return parse.identity(raw, namespaced=kind not in _CLUSTER_SCOPED)
+        return parse.identity(raw, namespaced=BY_NAME[kind].namespaced)
     except MalformedError:
         # Objects without a legal name never meet.
         return "", str(id(raw))

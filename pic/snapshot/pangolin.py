@@ -1,6 +1,7 @@
 """PangolinResources that exist, and what their CRD can hold, read from JSON. No I/O."""
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from pic.core.errors import ClusterError
 from pic.core.json_values import (
@@ -23,10 +24,24 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.planning import hosts
+from pic.settings.parse import ResourceSchema
 from pic.snapshot.parse import identity
 
 SCHEMA_TARGETS = Schema()
 SCHEMA_TARGET = Schema(single_target=True, tunnel_namespace=False, protection=False)
+
+
+def fixed_schema(setting: ResourceSchema) -> Schema | None:
+    """Return the schema that `pic:resourceSchema` names, or None where the CRD decides."""
+    match setting:
+        case ResourceSchema.TARGETS:
+            return SCHEMA_TARGETS
+        case ResourceSchema.TARGET:
+            return SCHEMA_TARGET
+        case ResourceSchema.AUTO:
+            return None
+        case _:
+            assert_never(setting)
 
 
 def resource(raw: Raw) -> LiveResource:

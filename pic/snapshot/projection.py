@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pic.core import model, names
 from pic.planning import annotations, dns_records, selection
-from pic.snapshot import assemble, parse
+from pic.settings import kinds
+from pic.snapshot import parse
 
 Keep = Callable[[object], object]
 
@@ -123,7 +124,7 @@ _RULE = _map({"host": _scalar, "http": _map({"paths": _each(_PATH)})})
 _TARGET = _fields("ip", "port", "method", "path", "pathMatchType", "priority")
 
 KINDS: Mapping[str, Keep] = {
-    assemble.INGRESS: _object(
+    kinds.INGRESS: _object(
         {
             "spec": _map(
                 {
@@ -138,8 +139,8 @@ KINDS: Mapping[str, Keep] = {
         # That an annotation does not exist is told by its name.
         annotations=_texts(_INGRESS_ANNOTATIONS, named=annotations.PREFIX),
     ),
-    assemble.INGRESS_CLASS: _object({}, annotations=_texts([parse.DEFAULT_CLASS])),
-    assemble.SERVICE: _object(
+    kinds.INGRESS_CLASS: _object({}, annotations=_texts([parse.DEFAULT_CLASS])),
+    kinds.SERVICE: _object(
         {
             "spec": _map(
                 {
@@ -151,16 +152,16 @@ KINDS: Mapping[str, Keep] = {
             )
         }
     ),
-    assemble.TUNNEL: _object(
+    kinds.TUNNEL: _object(
         {
             "spec": _map({"organizationRef": _fields("namespace", "name")}),
             "status": _fields("status"),
         }
     ),
-    assemble.ORGANIZATION: _object(
+    kinds.ORGANIZATION: _object(
         {"status": _map({"domains": _each(_fields("baseDomain", "verified"))})}
     ),
-    assemble.RESOURCE: _object(
+    kinds.RESOURCE: _object(
         {
             "spec": _map(
                 {

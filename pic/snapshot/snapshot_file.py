@@ -14,7 +14,7 @@ from pic.core.json_values import Raw
 from pic.core.model import LiveRecord, Schema, Unanswered
 from pic.planning import dns_records
 from pic.settings import permissions
-from pic.settings.parse import ResourceSchema, Settings, TargetName
+from pic.settings.parse import Settings, TargetName
 from pic.snapshot import assemble, pangolin, projection
 from pic.snapshot.assemble import RawSnapshot
 
@@ -30,10 +30,6 @@ _SCHEMA = {
     "protection": "protection",
 }
 _RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
-_FIXED = {
-    ResourceSchema.TARGETS: pangolin.SCHEMA_TARGETS,
-    ResourceSchema.TARGET: pangolin.SCHEMA_TARGET,
-}
 
 
 def document(seen: RawSnapshot, settings: Settings) -> str:
@@ -108,7 +104,7 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
     cluster_id = found.get("clusterId")
     if not isinstance(cluster_id, str):
         _refuse(where, "clusterId is no text")
-    schema = _FIXED.get(settings.resource_schema) or _schema(where, found.get("schema"))
+    schema = pangolin.fixed_schema(settings.resource_schema) or _schema(where, found.get("schema"))
     return RawSnapshot(
         _objects(where, found.get("objects")),
         cluster_id,

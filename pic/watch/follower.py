@@ -140,7 +140,7 @@ class Feed:
         objects: Objects = {}
         version = ""
         for page in listing.pages(self._source, self.read, PAGE):
-            objects.update((key(raw), packed(self.read.kind, raw)) for raw in page.items)
+            objects.update((key(raw), packed(self.read.kind.name, raw)) for raw in page.items)
             version = page.version
         if not version:
             raise ClusterError(f"listing {self.read} gave no resource version")
@@ -185,7 +185,7 @@ class Feed:
         raw = mapping(event.get("object"), "object")
         match event.get("type"):
             case "ADDED" | "MODIFIED":
-                self._cache.put(self.read, key(raw), packed(self.read.kind, raw))
+                self._cache.put(self.read, key(raw), packed(self.read.kind.name, raw))
             case "DELETED":
                 self._cache.put(self.read, key(raw), None)
             case "BOOKMARK":

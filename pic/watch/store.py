@@ -148,7 +148,7 @@ class Cache:
             first, self._first = self._first, None
             synced: dict[str, bool] = {}
             for read, known in self._synced.items():
-                synced[read.kind] = synced.get(read.kind, True) and known
+                synced[read.kind.name] = synced.get(read.kind.name, True) and known
             return News(first, self._last, self._contact, synced)
 
     @property
@@ -162,7 +162,7 @@ class Cache:
         with self._lock:
             found: dict[str, list[bytes]] = {}
             for read, objects in self._objects.items():
-                found.setdefault(read.kind, []).extend(objects.values())
+                found.setdefault(read.kind.name, []).extend(objects.values())
             return self._changes, {kind: Unpacked(each) for kind, each in found.items()}
 
     def _note(self, *, changed: bool) -> None:

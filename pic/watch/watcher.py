@@ -73,7 +73,7 @@ def connect(work: WatchConfig) -> ApiTransport:
 
 def watch(work: WatchConfig, others: Others, bell: Wakeup, tell: Tell = logs.tell) -> End:
     """Watch until the end is asked for, or the settings have changed."""
-    reads = listing.reads(work.asked.settings)
+    reads = listing.listings(work.asked.settings)
     with ExitStack() as stack:
         stack.callback(others.transport.pool.clear)
         cache = Cache(reads, time.monotonic, bell.ring)

@@ -11,6 +11,7 @@ import pytest
 from dev.controlplane import ControlPlane
 from pic.cluster import listing
 from pic.core.errors import ClusterError
+from pic.settings.kinds import KINDS
 from pic.settings.parse import Settings
 from pic.watch.feeds import following
 from pic.watch.leader import Leader
@@ -42,7 +43,7 @@ def follow(who: Account, namespace: str, enough: Callable[[Cache, list[str]], bo
     """Follow everything that a watcher follows until it is enough; return its warnings."""
     settings = Settings(namespaces=(namespace,), tunnel_namespace=namespace)
     source = listing.connect(settings, who.environment, apart=True)
-    reads, told, lock = listing.reads(settings), list[str](), threading.Lock()
+    reads, told, lock = listing.listings(settings), list[str](), threading.Lock()
     cache = Cache(reads, time.monotonic, lambda: None)
 
     def tell(_: str, words: str, **__: object) -> None:
@@ -98,7 +99,7 @@ def test_each_verb_for_following_is_missed_by_its_name(
 
 
 def instead(verb: Grant) -> str:
-    way = listing.INSTEAD.get(verb.resource, "")
+    way = next((kind.remedy for kind in KINDS if kind.plural == verb.resource), "")
     return f", or {way}" if way else ""
 
 

@@ -13,9 +13,10 @@ import yaml
 from dev.controlplane import ControlPlane
 from pic.cli import main
 from pic.cluster import listing
-from pic.cluster.listing import NETWORKING, ApiTransport, Listing
+from pic.cluster.listing import ApiTransport, Listing
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
+from pic.settings.kinds import BY_NAME
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.settings.permissions import Permission, needed
 from pic.settings.stack_file import StackFile
@@ -111,7 +112,7 @@ def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namesp
     create(control_plane, namespace, "---".join(INGRESS.replace("NAME", name) for name in names))
     transport = TwoAPage(connected(control_plane))
 
-    found = listing.listing(transport, Listing("Ingress", NETWORKING, "ingresses", namespace))
+    found = listing.listing(transport, Listing(BY_NAME["Ingress"], namespace))
 
     metadata: list[Any] = [each["metadata"] for each in found]
     assert [each["name"] for each in metadata] == names

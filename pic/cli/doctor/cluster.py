@@ -16,8 +16,9 @@ from pic.cluster import listing, review_access
 from pic.cluster.listing import StatusError, Timeouts, Transport
 from pic.core.errors import ClusterError
 from pic.core.json_values import mapping, text
+from pic.settings.kinds import PANGOLIN
 from pic.settings.parse import ResourceSchema, Settings, TargetName
-from pic.settings.permissions import PANGOLIN, needed
+from pic.settings.permissions import needed
 
 CONNECT_SECONDS = 5.0
 CHECKS = ("cluster id", "CRDs", "permissions")

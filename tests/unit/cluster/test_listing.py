@@ -18,13 +18,14 @@ from pic.cluster.listing import (
 )
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
+from pic.settings.kinds import BY_NAME
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.snapshot import pangolin
 from pic.snapshot.assemble import RawSnapshot
 
 DEFAULT = Settings()
 FIXED = Settings(resource_schema=ResourceSchema.TARGETS, cluster_id="cluster-1")
-INGRESSES = Listing("Ingress", NETWORKING, "ingresses")
+INGRESSES = Listing(BY_NAME["Ingress"])
 WHERE = f"{NETWORKING}/ingresses"
 
 
@@ -92,7 +93,7 @@ def test_a_listing_in_a_namespace_asks_only_there() -> None:
     path = f"{CORE}/namespaces/prod/services"
     transport = Canned({f"{path}#": page("ServiceList", "web")})
 
-    assert listing.listing(transport, Listing("Service", CORE, "services", "prod")) == named("web")
+    assert listing.listing(transport, Listing(BY_NAME["Service"], "prod")) == named("web")
 
 
 def test_a_listing_that_expires_between_pages_begins_again() -> None:
@@ -155,14 +156,14 @@ def test_a_refused_listing_names_scope_and_remedy(status: int, remedy: str) -> N
 @pytest.mark.parametrize(
     ("wanted", "remedy"),
     [
-        (Listing("Service", CORE, "services"), ", or narrow pic:namespaces"),
+        (Listing(BY_NAME["Service"]), ", or narrow pic:namespaces"),
         (
-            Listing("IngressClass", NETWORKING, "ingressclasses"),
+            Listing(BY_NAME["IngressClass"]),
             ", or take the empty class out of pic:ingressClasses",
         ),
-        (Listing("PangolinTunnel", PANGOLIN, "pangolintunnels"), ", or set pic:tunnelNamespace"),
-        (Listing("X", PANGOLIN, "pangolinorganizations"), ", or set pic:tunnelNamespace"),
-        (Listing("PangolinResource", PANGOLIN, "pangolinresources"), ""),
+        (Listing(BY_NAME["PangolinTunnel"]), ", or set pic:tunnelNamespace"),
+        (Listing(BY_NAME["PangolinOrganization"]), ", or set pic:tunnelNamespace"),
+        (Listing(BY_NAME["PangolinResource"]), ""),
     ],
 )
 def test_a_forbidden_listing_names_the_setting_that_makes_do_with_less(

@@ -184,6 +184,16 @@ def test_files_alone_make_a_snapshot_of_the_schema_that_is_set(
     assert snapshot == Snapshot(ingresses=(Ingress("prod", "web", "uid"),), schema=schema)  # type: ignore[arg-type]
 
 
+def test_files_of_namespaces_that_a_live_run_does_not_watch_do_not_exist(root: Path) -> None:
+    apart = web("elder")
+    apart["metadata"]["namespace"] = "dev"
+    settings = Settings(namespaces=("prod",))
+
+    snapshot = offline_snapshot([manifest(root, web(), apart)], settings)
+
+    assert [ingress.key for ingress in snapshot.ingresses] == [("prod", "web")]
+
+
 def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     text = yaml.safe_dump(web()).encode()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))

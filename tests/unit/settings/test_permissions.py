@@ -21,12 +21,12 @@ def writes(*places: str) -> list[str]:
 def test_by_default_everything_is_read_everywhere() -> None:
     assert shown(Settings()) == [
         "list ingresses.networking.k8s.io",
-        "get namespaces",
         "list services",
         "list pangolintunnels.tunnel.pangolin.io",
         "list pangolinorganizations.tunnel.pangolin.io",
-        "get customresourcedefinitions.apiextensions.k8s.io",
         "list pangolinresources.tunnel.pangolin.io",
+        "get namespaces",
+        "get customresourcedefinitions.apiextensions.k8s.io",
         *writes(),
         "create events",
     ]
@@ -44,14 +44,14 @@ def test_settings_that_need_less_ask_for_less() -> None:
     assert shown(settings) == [
         "list ingresses.networking.k8s.io in a",
         "list ingresses.networking.k8s.io in b",
-        "get namespaces",
         "list services in a",
         "list services in b",
         "list pangolintunnels.tunnel.pangolin.io in t",
-        "list pangolinorganizations.tunnel.pangolin.io in t",
         "list pangolintunnels.tunnel.pangolin.io in u",
+        "list pangolinorganizations.tunnel.pangolin.io in t",
         "list pangolinorganizations.tunnel.pangolin.io in u",
         "list pangolinresources.tunnel.pangolin.io",
+        "get namespaces",
         *writes("a", "b"),
     ]
 
@@ -83,9 +83,9 @@ def test_a_watcher_watches_what_a_run_lists_and_holds_a_lease() -> None:
     assert [str(each) for each in watching(settings, "pic")] == [
         "watch ingresses.networking.k8s.io in a",
         "watch ingresses.networking.k8s.io in b",
+        "watch ingressclasses.networking.k8s.io",
         "watch services in a",
         "watch services in b",
-        "watch ingressclasses.networking.k8s.io",
         "watch pangolintunnels.tunnel.pangolin.io in t",
         "watch pangolinorganizations.tunnel.pangolin.io in t",
         "watch pangolinresources.tunnel.pangolin.io",
@@ -99,7 +99,7 @@ def test_a_watcher_watches_what_a_run_lists_and_holds_a_lease() -> None:
 
 
 def listed(settings: Settings) -> list[str]:
-    return [str(each) for each in listing.reads(settings)]
+    return [str(each) for each in listing.listings(settings)]
 
 
 def test_by_default_everything_is_read_everywhere_but_no_classes() -> None:
@@ -129,8 +129,8 @@ def test_tunnels_are_read_only_where_they_may_be() -> None:
 
     assert listed(settings)[2:] == [
         "pangolintunnels in namespace t",
-        "pangolinorganizations in namespace t",
         "pangolintunnels in namespace u",
+        "pangolinorganizations in namespace t",
         "pangolinorganizations in namespace u",
         "pangolinresources in all namespaces",
     ]
@@ -156,4 +156,4 @@ def test_every_listing_has_its_permission() -> None:
     )
     allowed = {(each.resource, each.namespace) for each in needed(settings) if each.verb == "list"}
 
-    assert {(each.plural, each.namespace) for each in listing.reads(settings)} <= allowed
+    assert {(each.kind.plural, each.namespace) for each in listing.listings(settings)} <= allowed

@@ -333,8 +333,8 @@ def test_a_schema_that_is_set_goes_before_the_one_that_was_seen(
 )
 def test_the_listings_are_those_of_the_cluster(settings: Settings) -> None:
     listed = sorted(
-        (each.plural, f" in {each.namespace}" if each.namespace else "")
-        for each in listing.reads(settings)
+        (each.kind.plural, f" in {each.namespace}" if each.namespace else "")
+        for each in listing.listings(settings)
     )
 
     found = [each.partition(" in ") for each in snapshot_file.listings(settings)]

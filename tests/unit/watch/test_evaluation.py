@@ -43,7 +43,7 @@ def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
         asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, HASTE
     )
     made = Evaluator(
-        asked, transport, Cache(listing.reads(asked.settings), lambda: 1.0, lambda: None)
+        asked, transport, Cache(listing.listings(asked.settings), lambda: 1.0, lambda: None)
     )
     refresh(made)
     return made
@@ -51,9 +51,9 @@ def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
 
 def refresh(looker: Evaluator) -> None:
     """Let the cache know what the server has."""
-    for read in listing.reads(looker.asked.settings):
+    for read in listing.listings(looker.asked.settings):
         found = listing.listing(looker.transport, read)
-        looker.cache.replace(read, {key(raw): packed(read.kind, raw) for raw in found})
+        looker.cache.replace(read, {key(raw): packed(read.kind.name, raw) for raw in found})
 
 
 def created(looker: Evaluator) -> Mapping[str, object]:

@@ -62,7 +62,7 @@ def looker(api: Api, folder: Path, url: str, **settings: Any) -> Evaluator:
         targets=(TargetName.PIHOLE,), pihole_url=url, pihole_target_ip=TARGET, **settings
     )
     environment = {"KUBECONFIG": api.kubeconfig(folder / "config"), "PIHOLE_PASSWORD": PASSWORD}
-    cache = Cache(listing.reads(wanted), lambda: 1.0, lambda: None)
+    cache = Cache(listing.listings(wanted), lambda: 1.0, lambda: None)
     transport = listing.connect(wanted, environment, HASTE)
     made = Evaluator(
         StackConfig(wanted, STACK, Ownership(STACK), ()), transport, cache, environment

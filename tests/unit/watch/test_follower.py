@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pic.cluster.listing import CORE, Listing
+from pic.cluster.listing import Listing
 from pic.core import logs
 from pic.core.errors import ClusterError
-from pic.snapshot import assemble
+from pic.settings import kinds
 from pic.watch.complaints import Complaints
 from pic.watch.feeds import following
 from pic.watch.follower import Feed, Waits
@@ -17,7 +17,7 @@ from pic.watch.store import Cache
 from tests.support.waiting import until
 from tests.support.watched import Fault, Served, serving
 
-SERVICES = Listing(assemble.SERVICE, CORE, "services")
+SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
 HASTE = Waits(chance=lambda: 0.0, first=0.01, longest=0.02)
 
 
@@ -35,7 +35,7 @@ class Following:
 
     @property
     def services(self) -> list[object]:
-        return list(self.cache.objects()[1][assemble.SERVICE])
+        return list(self.cache.objects()[1][kinds.SERVICE])
 
     @property
     def is_known(self) -> bool:

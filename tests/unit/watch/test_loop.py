@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pic.cluster.listing import CORE, Listing
+from pic.cluster.listing import Listing
 from pic.core.errors import ClusterError
 from pic.core.model import Plan
 from pic.core.notices import Notice
-from pic.snapshot import assemble
+from pic.settings import kinds
 from pic.watch.evaluation import View
 from pic.watch.loop import End, Loop
 from pic.watch.run_report import RunReport
@@ -15,7 +15,7 @@ from pic.watch.schedule import Verdict
 from pic.watch.store import Cache
 from tests.support.fakes import same
 
-SERVICES = Listing(assemble.SERVICE, CORE, "services")
+SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
 DONE = RunReport(0, deployed={"digest": "d"}, raw={"exitCode": 0})
 DIFFERS, SAME = Verdict(same=False, wish="a"), Verdict(same=True, wish="b")
 

@@ -4,14 +4,14 @@ from itertools import count
 
 import pytest
 
-from pic.cluster.listing import CORE, NETWORKING, Listing
+from pic.cluster.listing import Listing
 from pic.core.json_values import MalformedError
-from pic.snapshot import assemble
+from pic.settings import kinds
 from pic.watch import store
 from pic.watch.store import Cache, News, Unpacked
 
-HERE, THERE = (Listing(assemble.SERVICE, CORE, "services", place) for place in ("a", "b"))
-CLASSES = Listing(assemble.INGRESS_CLASS, NETWORKING, "ingressclasses")
+HERE, THERE = (Listing(kinds.BY_NAME[kinds.SERVICE], place) for place in ("a", "b"))
+CLASSES = Listing(kinds.BY_NAME[kinds.INGRESS_CLASS])
 
 
 def raw(name: str, **spec: object) -> dict[str, object]:
@@ -19,7 +19,7 @@ def raw(name: str, **spec: object) -> dict[str, object]:
 
 
 def packed(name: str, **spec: object) -> bytes:
-    return store.packed(assemble.SERVICE, raw(name, **spec))
+    return store.packed(kinds.SERVICE, raw(name, **spec))
 
 
 class Ring:

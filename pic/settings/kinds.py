@@ -1,0 +1,139 @@
+"""Lists the kinds that pic reads, one row each: where it looks for them, when, and why.
+
+The listings of a run, its permissions, the objects that manifest files may hold, and the namespaces
+that a branch is confined to all come from these rows. A new kind needs a row here, a parser in
+`pic.snapshot.parse`, a projection in `pic.snapshot.projection`, and planning that uses it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pic.core.model import VERSION
+from pic.settings.parse import Settings, TargetName
+
+NETWORKING, PANGOLIN = "networking.k8s.io", "tunnel.pangolin.io"
+INGRESS, INGRESS_CLASS, SERVICE = "Ingress", "IngressClass", "Service"
+TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "PangolinResource"
+
+
+def everywhere(_: Settings) -> Sequence[str]:
+    """Return all namespaces, whatever the settings say; the empty text stands for all."""
+    return ("",)
+
+
+def watched_namespaces(settings: Settings) -> Sequence[str]:
+    """Return the namespaces of `pic:namespaces`, or all."""
+    return settings.namespaces or ("",)
+
+
+def tunnel_namespaces(settings: Settings) -> Sequence[str]:
+    """Return the namespaces in which tunnels are looked for, or all."""
+    if settings.tunnel_namespace is None:
+        return ("",)
+    return tuple(dict.fromkeys((settings.tunnel_namespace, *settings.tunnel_namespaces)))
+
+
+def _always(_: Settings) -> bool:
+    return True
+
+
+def _exposes(settings: Settings) -> bool:
+    return TargetName.PANGOLIN in settings.targets
+
+
+def _has_default_class(settings: Settings) -> bool:
+    return _exposes(settings) and "" in settings.ingress_classes
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind that pic lists.
+
+    Attributes:
+        group: Its API group; empty for the core group.
+        plural: The resource, as RBAC names it.
+        why: What pic reads it for, as docs/permissions.md says it.
+        namespaces: Where a run with some settings looks for it.
+        needed: Whether a run with some settings reads it at all.
+        remedy: The setting to change where listing it is forbidden.
+        namespaced: Its objects live in namespaces.
+        earlier_groups: API groups that files may still name.
+    """
+
+    name: str
+    group: str
+    plural: str
+    why: str
+    version: str = "v1"
+    namespaces: Callable[[Settings], Sequence[str]] = everywhere
+    needed: Callable[[Settings], bool] = _exposes
+    remedy: str = ""
+    namespaced: bool = True
+    earlier_groups: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The path of its API group and version on the API server."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def is_in(self, group: str) -> bool:
+        """Say whether an API group is one that this kind has or had."""
+        return group in (self.group, *self.earlier_groups)
+
+
+KINDS = (
+    Kind(
+        INGRESS,
+        NETWORKING,
+        "ingresses",
+        "what is to be exposed",
+        namespaces=watched_namespaces,
+        needed=_always,
+        remedy="narrow pic:namespaces",
+        earlier_groups=("extensions",),
+    ),
+    Kind(
+        INGRESS_CLASS,
+        NETWORKING,
+        "ingressclasses",
+        "the default class",
+        needed=_has_default_class,
+        remedy="take the empty class out of pic:ingressClasses",
+        namespaced=False,
+        earlier_groups=("extensions",),
+    ),
+    Kind(
+        SERVICE,
+        "",
+        "services",
+        "ports of the backends",
+        namespaces=watched_namespaces,
+        remedy="narrow pic:namespaces",
+    ),
+    Kind(
+        TUNNEL,
+        PANGOLIN,
+        "pangolintunnels",
+        "the tunnels",
+        version=VERSION,
+        namespaces=tunnel_namespaces,
+        remedy="set pic:tunnelNamespace",
+    ),
+    Kind(
+        ORGANIZATION,
+        PANGOLIN,
+        "pangolinorganizations",
+        "verified domains",
+        version=VERSION,
+        namespaces=tunnel_namespaces,
+        remedy="set pic:tunnelNamespace",
+    ),
+    # Listed in all namespaces: an object of ours may be where Ingresses were read before.
+    Kind(RESOURCE, PANGOLIN, "pangolinresources", "what is live and ours", version=VERSION),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def needed_kinds(settings: Settings) -> list[Kind]:
+    """Return the kinds that a run with these settings reads."""
+    return [kind for kind in KINDS if kind.needed(settings)]
