@@ -160,11 +160,11 @@ def manifest(root: Path, *objects: dict[str, object]) -> str:
     return str(path)
 
 
-def web(name: str = "web") -> dict[str, object]:
+def web(name: str = "web", namespace: str = "prod") -> dict[str, object]:
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
-        "metadata": {"name": name, "namespace": "prod", "uid": "uid"},
+        "metadata": {"name": name, "namespace": namespace, "uid": "uid"},
     }
 
 
@@ -185,11 +185,10 @@ def test_files_alone_make_a_snapshot_of_the_schema_that_is_set(
 
 
 def test_files_of_namespaces_that_a_live_run_does_not_watch_do_not_exist(root: Path) -> None:
-    apart = web("elder")
-    apart["metadata"]["namespace"] = "dev"
+    elsewhere = web("web", namespace="dev")
     settings = Settings(namespaces=("prod",))
 
-    snapshot = offline_snapshot([manifest(root, web(), apart)], settings)
+    snapshot = offline_snapshot([manifest(root, web(), elsewhere)], settings)
 
     assert [ingress.key for ingress in snapshot.ingresses] == [("prod", "web")]
 
