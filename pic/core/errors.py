@@ -16,6 +16,18 @@ from collections.abc import Sequence
 from enum import Enum
 
 
+class FailureClass(Enum):
+    """Whether a retry makes sense, and when.
+
+    The values are public: they appear in messages, in the JSON of `pic up` and in logs.
+    """
+
+    INVALID = "invalid"
+    AUTH = "auth"
+    TEMPORARY = "temporary"
+    RATE_LIMITED = "rateLimited"
+
+
 class PicError(Exception):
     """An expected error: its text is all a person needs to see.
 
@@ -67,14 +79,18 @@ class PiholeError(PicError):
     """Pi-hole cannot be reached, or refuses; names the remedy.
 
     Attributes:
-        kind: `invalid`, `auth`, `temporary` or `rateLimited` (DESIGN 9.15).
-        retry_after: After how many seconds to try again, where that is known.
+        kind: Whether a retry makes sense.
+        retry_after: Seconds to wait before a retry; None if unknown.
     """
 
     exit_code = 5
 
     def __init__(
-        self, message: str, *, kind: str = "temporary", retry_after: int | None = None
+        self,
+        message: str,
+        *,
+        kind: FailureClass = FailureClass.TEMPORARY,
+        retry_after: int | None = None,
     ) -> None:
         self.kind = kind
         self.retry_after = retry_after
@@ -103,15 +119,6 @@ class InterruptedRunError(PicError):
     """A signal ended the run; the engine has saved what was done."""
 
 
-class FailureClass(Enum):
-    """Whether, and when, trying again makes sense (DESIGN 9.15)."""
-
-    INVALID = "invalid"
-    AUTH = "auth"
-    TEMPORARY = "temporary"
-    RATE_LIMITED = "rateLimited"
-
-
 def classed(error: PicError) -> str:
     """Return the text of an error for a failure that it causes, with its class.
 
@@ -120,4 +127,4 @@ def classed(error: PicError) -> str:
     if not isinstance(error, PiholeError):
         return f"{error} [{FailureClass.INVALID.value}]"
     after = f", retry after {error.retry_after} s" if error.retry_after else ""
-    return f"{error} [{error.kind}{after}]"
+    return f"{error} [{error.kind.value}{after}]"

@@ -2,7 +2,7 @@
 
 import re
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import Raw, text
 from pic.pihole.http import Response
 
@@ -55,7 +55,7 @@ def refusal(answer: Response, doing: str) -> PiholeError:
         case 400:
             return _invalid(answer, doing)
         case 401:
-            return PiholeError(WRONG_PASSWORD, kind="auth")
+            return PiholeError(WRONG_PASSWORD, kind=FailureClass.AUTH)
         case 403:
             return _forbidden(answer, doing)
         case 429:
@@ -67,7 +67,7 @@ def refusal(answer: Response, doing: str) -> PiholeError:
 def crowded(answer: Response) -> PiholeError:
     """Return what a 429 means: too many sessions, or too many logins."""
     seats = error_key(answer) == "api_seats_exceeded"
-    return PiholeError(SEATS if seats else RATE, kind="rateLimited", retry_after=WAIT)
+    return PiholeError(SEATS if seats else RATE, kind=FailureClass.RATE_LIMITED, retry_after=WAIT)
 
 
 def error_key(answer: Response) -> str:
@@ -95,8 +95,10 @@ def complaint(answer: Response) -> str:
 
 def _invalid(answer: Response, doing: str) -> PiholeError:
     if "environment variable" in error_message(answer):
-        return PiholeError(ENVIRONMENT, kind="invalid")
-    return PiholeError(f"{doing} failed: Pi-hole answered {_said(answer)}", kind="invalid")
+        return PiholeError(ENVIRONMENT, kind=FailureClass.INVALID)
+    return PiholeError(
+        f"{doing} failed: Pi-hole answered {_said(answer)}", kind=FailureClass.INVALID
+    )
 
 
 def _forbidden(answer: Response, doing: str) -> PiholeError:
@@ -107,8 +109,10 @@ def _forbidden(answer: Response, doing: str) -> PiholeError:
         ("read-only mode" in message, READ_ONLY),
     ):
         if sign:
-            return PiholeError(remedy, kind="auth")
-    return PiholeError(f"{doing} is forbidden: Pi-hole answered {_said(answer)}", kind="auth")
+            return PiholeError(remedy, kind=FailureClass.AUTH)
+    return PiholeError(
+        f"{doing} is forbidden: Pi-hole answered {_said(answer)}", kind=FailureClass.AUTH
+    )
 
 
 def _error(answer: Response) -> Raw:

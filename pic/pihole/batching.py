@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pic.core.errors import PicError, PiholeError
+from pic.core.errors import FailureClass, PicError, PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole.protocol import Hosts, RecordEdit
 
@@ -201,7 +201,7 @@ class _Line:
         as long as a Pi-hole may take to answer.
         """
         self.close()
-        if not isinstance(error, PiholeError) or error.kind != "invalid":
+        if not isinstance(error, PiholeError) or error.kind is not FailureClass.INVALID:
             self._broken = error
 
     def _open(self, owned: Owned) -> Hosts:

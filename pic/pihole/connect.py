@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole import hosts_lines
 from pic.pihole.dns_local import DnsLocal
@@ -44,10 +44,10 @@ def password(environment: Environment) -> str:
         raise PiholeError(
             f"set {PASSWORD} (or {TOKEN}) to the password of Pi-hole, an app password at best; a"
             " Pi-hole without a password takes any text",
-            kind="auth",
+            kind=FailureClass.AUTH,
         )
     if len(given) > 1:
-        raise PiholeError(f"{PASSWORD} and {TOKEN} differ: set one of them", kind="auth")
+        raise PiholeError(f"{PASSWORD} and {TOKEN} differ: set one of them", kind=FailureClass.AUTH)
     return given.pop()
 
 
@@ -73,7 +73,9 @@ def session(
     pace = pace or SessionTimeouts()
     client = reach(settings, pace)
     if not cluster_id:
-        raise PiholeError("the id of the cluster is not known: it marks records", kind="invalid")
+        raise PiholeError(
+            "the id of the cluster is not known: it marks records", kind=FailureClass.INVALID
+        )
     secret = password(environment)
     if settings.pihole_api is PiholeApi.V6:
         rules = Rules(hosts_lines.marker(cluster_id), settings.pihole_take_over)
@@ -89,7 +91,9 @@ def reach(settings: Settings, pace: SessionTimeouts) -> Client:
         PiholeError: It is not known where it is, or its certificates cannot be read.
     """
     if not settings.pihole_url:
-        raise PiholeError("it is not known where Pi-hole is: set pic:piholeUrl", kind="invalid")
+        raise PiholeError(
+            "it is not known where Pi-hole is: set pic:piholeUrl", kind=FailureClass.INVALID
+        )
     trust = Trust(settings.pihole_ca, settings.pihole_server_name, settings.pihole_insecure)
     return Client(settings.pihole_url, trust, pace.patience)
 
@@ -135,6 +139,6 @@ def _token(secret: str) -> str:
         raise PiholeError(
             f"{TOKEN} has characters that a token cannot have: needed is printable ASCII on one"
             " line",
-            kind="auth",
+            kind=FailureClass.AUTH,
         )
     return secret

@@ -7,7 +7,7 @@ asked for by its name. Deleting takes a name with all its addresses.
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole import hosts_lines
 from pic.pihole.hosts_lines import Rules
@@ -105,7 +105,7 @@ class DnsLocal:
             else:
                 error = self._post(host, edit.ip)
                 # Who does not take a second address says so; the next round replaces it.
-                error = None if error and have and error.kind == "invalid" else error
+                error = None if error and have and error.kind is FailureClass.INVALID else error
             if error:
                 failed[edit] = error
         return failed
@@ -163,7 +163,7 @@ def _checked(edit: RecordEdit) -> str:
         raise PiholeError(
             f"{edit.host} gets no record with {edit.ip}: the interface dns-local has IPv4 addresses"
             " only; pic:piholeApi v6 has both",
-            kind="invalid",
+            kind=FailureClass.INVALID,
         )
     hosts_lines.address(edit, edit.ip)
     return hosts.normalise(edit.host)
@@ -189,7 +189,7 @@ def _unknown_form() -> PiholeError:
     return PiholeError(
         "Pi-hole shows its records in a form that pic does not know: pic:piholeApi dns-local needs"
         ' {"data": [{"domain": …, "ip": …}]}',
-        kind="invalid",
+        kind=FailureClass.INVALID,
     )
 
 
@@ -205,15 +205,15 @@ def _refusal(answer: Response, doing: str) -> PiholeError:
     match answer.status:
         case 401 | 403:
             told = f"{problem}: set PIHOLE_API_TOKEN to a token that it accepts"
-            return PiholeError(told, kind="auth")
+            return PiholeError(told, kind=FailureClass.AUTH)
         case 429:
             told = f"{problem}: too many requests"
-            return PiholeError(told, kind="rateLimited", retry_after=WAIT)
+            return PiholeError(told, kind=FailureClass.RATE_LIMITED, retry_after=WAIT)
         case 404:
             return PiholeError(problem + _ANOTHER)
         case status if status < 500:
             # Version 6 answers like this, and says where its own interface is.
             advice = _ANOTHER if "/api" in str(answer.data) else ""
-            return PiholeError(problem + advice, kind="invalid")
+            return PiholeError(problem + advice, kind=FailureClass.INVALID)
         case _:
             return PiholeError(problem)

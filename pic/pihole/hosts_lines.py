@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
@@ -216,7 +216,7 @@ def conflict(edit: RecordEdit, there: Sequence[str], rules: Rules) -> PiholeErro
     return PiholeError(
         f"RecordConflict: {edit.host} is wanted with {edit.ip}, and Pi-hole has it with"
         f" {', '.join(sorted(set(there)))} of somebody else, which is left alone: {advice}",
-        kind="invalid",
+        kind=FailureClass.INVALID,
     )
 
 
@@ -232,7 +232,9 @@ def address(edit: RecordEdit, ip: str) -> str:
         problem = f"{ip!r} is no address for a record {edit.family}"
         found = None
     if found is None or problem:
-        raise PiholeError(f"{edit.host!r} gets no record in Pi-hole: {problem}", kind="invalid")
+        raise PiholeError(
+            f"{edit.host!r} gets no record in Pi-hole: {problem}", kind=FailureClass.INVALID
+        )
     return found
 
 

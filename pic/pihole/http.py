@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import Raw
 
 LARGEST = 16 * 1024 * 1024  # bytes of an answer
@@ -167,7 +167,7 @@ class Client:
             place = (response.getheader("Location") or "nowhere")[:_SHOWN]
             raise PiholeError(
                 f"{self.url} leads to {place}: set pic:piholeUrl to where Pi-hole itself answers",
-                kind="invalid",
+                kind=FailureClass.INVALID,
             )
         return _answer(response.status, content)
 
@@ -198,7 +198,7 @@ class Client:
         return PiholeError(
             f"the certificate of {self.url} is not accepted: {error.verify_message.rstrip('.')}."
             f" {remedy(error.verify_code, name)}",
-            kind="auth",
+            kind=FailureClass.AUTH,
         )
 
 
@@ -272,7 +272,7 @@ def _context(trust: Trust) -> ssl.SSLContext:
         raise PiholeError(
             f"pic:piholeCa is {trust.ca!r}: {error.strerror or error}; needed is a file of"
             " certificates in PEM",
-            kind="invalid",
+            kind=FailureClass.INVALID,
         ) from error
     # Pi-hole's own certificate may be given itself, and lacks what newer Pythons insist on.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.pihole.hosts_lines import Change, Merged, changed
 from pic.pihole.http import encoded
 from pic.pihole.protocol import RecordEdit
@@ -77,7 +77,7 @@ def _singly(lines: Sequence[str], changes: Sequence[Change]) -> EditLines:
             f"{change.edit.host}: Pi-hole cannot delete the line {lines[at]!r} through its API,"
             " because of the / in it, and its list is too long to be sent whole: delete that line"
             " in the web interface",
-            kind="invalid",
+            kind=FailureClass.INVALID,
         )
         for change in changes
         for at in change.gone

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.planning import hosts
 
@@ -88,7 +88,8 @@ def parsed(identifier: str) -> tuple[str, Family]:
         return hosts.normalise(host), Family(family)
     except ValueError as error:
         raise PiholeError(
-            f"{identifier[:80]!r} is no id of a record: it is HOST/A or HOST/AAAA", kind="invalid"
+            f"{identifier[:80]!r} is no id of a record: it is HOST/A or HOST/AAAA",
+            kind=FailureClass.INVALID,
         ) from error
 
 

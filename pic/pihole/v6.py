@@ -7,7 +7,7 @@ write is what verifies it.
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.core.model import LiveRecord
 from pic.pihole import answers, hosts_lines, requests
@@ -70,7 +70,7 @@ class V6:
             raise PiholeError(
                 "Pi-hole shows its local DNS records in a form that pic does not know: dns.hosts is"
                 " no list of text",
-                kind="invalid",
+                kind=FailureClass.INVALID,
             )
         return tuple(found)
 
@@ -120,7 +120,7 @@ class V6:
         elif answers.error_message(answer) != "Item already present":
             self._check_blocked(answer, there)
             error = answers.refusal(answer, f"writing {text!r}")
-            if error.kind != "invalid" or answers.position(answer) is None:
+            if error.kind is not FailureClass.INVALID or answers.position(answer) is None:
                 raise error
             return _refused(text, answer)
         return None
@@ -144,7 +144,7 @@ class V6:
             f"Pi-hole refuses every change of its local DNS records, because of a line of them that"
             f" is {whose}: {text!r}: {answers.complaint(answer)}. Correct or remove it in"
             " pihole.toml or the web interface",
-            kind="invalid",
+            kind=FailureClass.INVALID,
         )
 
 
@@ -156,10 +156,10 @@ def check_rights(session: Session) -> None:
     """
     detail = session.get(f"{HOSTS}?detailed=true", "reading its configuration")
     if value(detail, "dns", "hosts", "flags", "env_var") is True:
-        raise PiholeError(answers.ENVIRONMENT, kind="invalid")
+        raise PiholeError(answers.ENVIRONMENT, kind=FailureClass.INVALID)
     misc = session.get("/api/config/misc/readOnly", "reading its configuration")
     if value(misc, "misc", "readOnly") is True:
-        raise PiholeError(answers.READ_ONLY, kind="auth")
+        raise PiholeError(answers.READ_ONLY, kind=FailureClass.AUTH)
 
 
 def value(answer: Raw, *path: str) -> object:
@@ -174,7 +174,9 @@ def value(answer: Raw, *path: str) -> object:
 
 
 def _refused(text: str, answer: Response) -> PiholeError:
-    return PiholeError(f"Pi-hole refuses {text!r}: {answers.complaint(answer)}", kind="invalid")
+    return PiholeError(
+        f"Pi-hole refuses {text!r}: {answers.complaint(answer)}", kind=FailureClass.INVALID
+    )
 
 
 def _overrun(merged: Merged, lost: Sequence[str]) -> Failures:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import Raw, text
 from pic.pihole import answers
 from pic.pihole.http import Client, Response
@@ -111,12 +111,12 @@ class Session:
 
     def _refused(self, answer: Response) -> PiholeError:
         if "2FA" in answers.error_message(answer):
-            return PiholeError(answers.SECOND_FACTOR, kind="auth")
+            return PiholeError(answers.SECOND_FACTOR, kind=FailureClass.AUTH)
         if answer.status in (401, 403, 429) or answer.status >= 500:
             return answers.refusal(answer, "logging in")
         said = answers.error_message(answer) or answer.text or "no word of it"
         told = _NONE_LIKE_IT.format(self._client.url, f"{answer.status}: {said}")
-        return PiholeError(told, kind="invalid")
+        return PiholeError(told, kind=FailureClass.INVALID)
 
 
 def _header(sid: str) -> str:

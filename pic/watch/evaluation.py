@@ -164,7 +164,7 @@ def _wish(known: Situation, notes: Sequence[Note], deployment: Mapping[str, obje
         [[each.live.key, each.resource.key] for each in changes.moved],
         _records(changes.records),
         [[each.ingress.uid, *each.hosts] for each in notes],
-        known.pihole.kind if known.pihole else "",
+        known.pihole.kind.value if known.pihole else "",
     ]
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole.protocol import RecordEdit
 
@@ -49,7 +49,7 @@ class Memory:
         self.gate.wait(10)
         self.log.append(("apply", *((e.host, e.ip) for e in edits)))
         self._fail()
-        failed = {e: PiholeError(f"no {e.host}", kind="invalid") for e in edits}
+        failed = {e: PiholeError(f"no {e.host}", kind=FailureClass.INVALID) for e in edits}
         done = [e for e in edits if e.host not in self.refuses]
         keys = {(e.host, e.family) for e in done}
         self.records = [each for each in self.records if each.key not in keys]

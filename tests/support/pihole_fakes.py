@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Thread
 
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family
 from pic.pihole.protocol import RecordEdit
 
@@ -77,9 +78,10 @@ def ours(ip: str, host: str) -> str:
     return f"{ip} {host} # k8s:{CLUSTER}"
 
 
-def told(error: BaseException) -> tuple[str, int | None, str]:
+def told(error: BaseException) -> tuple[FailureClass, int | None, str]:
     """What a PiholeError says to programs and to people."""
-    return getattr(error, "kind", ""), getattr(error, "retry_after", None), str(error)
+    assert isinstance(error, PiholeError)
+    return error.kind, error.retry_after, str(error)
 
 
 def unslept(_: float) -> None:

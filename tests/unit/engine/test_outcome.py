@@ -163,15 +163,15 @@ def test_records_are_counted_and_their_failures_keep_their_class() -> None:
     ("error", "words", "kind", "after"),
     [
         (PiholeError("away"), "away [temporary]", FailureClass.TEMPORARY, None),
-        (PiholeError("no", kind="auth"), "no [auth]", FailureClass.AUTH, None),
+        (PiholeError("no", kind=FailureClass.AUTH), "no [auth]", FailureClass.AUTH, None),
         (
-            PiholeError("busy", kind="rateLimited", retry_after=60),
+            PiholeError("busy", kind=FailureClass.RATE_LIMITED, retry_after=60),
             "busy [rateLimited, retry after 60 s]",
             FailureClass.RATE_LIMITED,
             60,
         ),
         (
-            PiholeError("busy", kind="rateLimited"),
+            PiholeError("busy", kind=FailureClass.RATE_LIMITED),
             "busy [rateLimited]",
             FailureClass.RATE_LIMITED,
             60,

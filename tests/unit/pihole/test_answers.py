@@ -1,5 +1,6 @@
 import pytest
 
+from pic.core.errors import FailureClass
 from pic.pihole.answers import (
     APP_MAY_NOT,
     CLI_MAY_NOT,
@@ -28,39 +29,60 @@ APP = "The current app session is not allowed to … (webserver.api.app_sudo is 
 @pytest.mark.parametrize(
     ("answer", "meaning"),
     [
-        (error(401, "unauthorized", "Unauthorized"), ("auth", None, WRONG_PASSWORD)),
-        (error(403, "forbidden", READ, APP), ("auth", None, APP_MAY_NOT)),
-        (error(403, "forbidden", READ, CLI), ("auth", None, CLI_MAY_NOT)),
+        (error(401, "unauthorized", "Unauthorized"), (FailureClass.AUTH, None, WRONG_PASSWORD)),
+        (error(403, "forbidden", READ, APP), (FailureClass.AUTH, None, APP_MAY_NOT)),
+        (error(403, "forbidden", READ, CLI), (FailureClass.AUTH, None, CLI_MAY_NOT)),
         (
             error(403, "forbidden", "The config is currently in read-only mode"),
-            ("auth", None, READ_ONLY),
+            (FailureClass.AUTH, None, READ_ONLY),
         ),
         (
             error(403, "forbidden", "Something else"),
-            ("auth", None, "writing is forbidden: Pi-hole answered 403 (Something else)"),
+            (
+                FailureClass.AUTH,
+                None,
+                "writing is forbidden: Pi-hole answered 403 (Something else)",
+            ),
         ),
         (
             error(
                 400, "bad_request", "Config items set via environment variables cannot be changed"
             ),
-            ("invalid", None, ENVIRONMENT),
+            (FailureClass.INVALID, None, ENVIRONMENT),
         ),
         (
             Response(400, text="Malformed message"),
-            ("invalid", None, "writing failed: Pi-hole answered 400 (Malformed message)"),
+            (
+                FailureClass.INVALID,
+                None,
+                "writing failed: Pi-hole answered 400 (Malformed message)",
+            ),
         ),
-        (Response(404, {"took": 0.1}), ("temporary", None, "writing failed: Pi-hole answered 404")),
+        (
+            Response(404, {"took": 0.1}),
+            (FailureClass.TEMPORARY, None, "writing failed: Pi-hole answered 404"),
+        ),
         (
             error(500, "internal_error", "Cannot write", "disk full"),
-            ("temporary", None, "writing failed: Pi-hole answered 500 (Cannot write) (disk full)"),
+            (
+                FailureClass.TEMPORARY,
+                None,
+                "writing failed: Pi-hole answered 500 (Cannot write) (disk full)",
+            ),
         ),
-        (error(429, "rate_limiting", "Rate-limiting login attempts"), ("rateLimited", 60, RATE)),
-        (error(429, "api_seats_exceeded", "API seats exceeded"), ("rateLimited", 60, SEATS)),
-        (Response(429, {"error": "odd"}), ("rateLimited", 60, RATE)),
+        (
+            error(429, "rate_limiting", "Rate-limiting login attempts"),
+            (FailureClass.RATE_LIMITED, 60, RATE),
+        ),
+        (
+            error(429, "api_seats_exceeded", "API seats exceeded"),
+            (FailureClass.RATE_LIMITED, 60, SEATS),
+        ),
+        (Response(429, {"error": "odd"}), (FailureClass.RATE_LIMITED, 60, RATE)),
     ],
 )
 def test_an_answer_that_is_no_success_has_a_meaning(
-    answer: Response, meaning: tuple[str, int | None, str]
+    answer: Response, meaning: tuple[FailureClass, int | None, str]
 ) -> None:
     assert told(refusal(answer, "writing")) == meaning
 

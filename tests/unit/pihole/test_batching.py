@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pic.core.errors import PicError, PiholeError
+from pic.core.errors import FailureClass, PicError, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole.batching import Gatherer, Window
 from pic.pihole.protocol import RecordEdit
@@ -88,8 +88,10 @@ def test_one_that_fails_keeps_the_others() -> None:
     assert told(answers) == ["done", "no b.lan", "done"]
 
 
-@pytest.mark.parametrize("kind", ["temporary", "auth", "rateLimited"])
-def test_what_fails_for_all_is_not_tried_again_within_a_run(kind: str) -> None:
+@pytest.mark.parametrize(
+    "kind", [FailureClass.TEMPORARY, FailureClass.AUTH, FailureClass.RATE_LIMITED]
+)
+def test_what_fails_for_all_is_not_tried_again_within_a_run(kind: FailureClass) -> None:
     pihole = Memory(fails=[PiholeError("it is away", kind=kind)])
 
     async def twice(it: Gatherer) -> list[object]:
@@ -105,7 +107,7 @@ def test_what_is_wrong_with_some_edits_does_not_concern_the_next() -> None:
 
     async def twice(it: Gatherer) -> list[object]:
         await it.read()
-        pihole.fails.append(PiholeError("a line of others", kind="invalid"))
+        pihole.fails.append(PiholeError("a line of others", kind=FailureClass.INVALID))
         first = await together(it.apply(put("a.lan")))
         return [*first, *await together(it.apply(put("b.lan")))]
 

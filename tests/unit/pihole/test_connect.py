@@ -3,7 +3,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from dev.pihole import PiHole
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole.connect import (
     SessionTimeouts,
@@ -23,7 +23,7 @@ from tests.support.pihole_fakes import (
 SECRET = {"PIHOLE_PASSWORD": "secret"}
 
 
-def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
     with pytest.raises(PiholeError) as caught:
         action()
     return told(caught.value)
@@ -47,13 +47,13 @@ def test_the_password_is_in_either_variable(environment: Mapping[str, str]) -> N
 
 def test_no_password_and_two_passwords_are_refused_without_showing_them() -> None:
     assert refused(lambda: password({"PIHOLE_PASSWORD": "\n"})) == (
-        "auth",
+        FailureClass.AUTH,
         None,
         "set PIHOLE_PASSWORD (or PIHOLE_API_TOKEN) to the password of Pi-hole, an app password at"
         " best; a Pi-hole without a password takes any text",
     )
     assert refused(lambda: password({"PIHOLE_PASSWORD": "a", "PIHOLE_API_TOKEN": "b"})) == (
-        "auth",
+        FailureClass.AUTH,
         None,
         "PIHOLE_PASSWORD and PIHOLE_API_TOKEN differ: set one of them",
     )
@@ -97,7 +97,7 @@ def test_nobody_enters_while_somebody_else_of_this_machine_is_inside(api: str) -
 
         found = refused(lambda: read(settings(server), CLUSTER, SECRET, pace=pace))
 
-        assert (found[0], server.log) == ("temporary", [])
+        assert (found[0], server.log) == (FailureClass.TEMPORARY, [])
 
 
 def test_what_is_missing_is_told_before_anything_is_sent() -> None:
@@ -109,10 +109,10 @@ def test_what_is_missing_is_told_before_anything_is_sent() -> None:
         refused(lambda: session(Settings(pihole_url=url), "", SECRET)),
         refused(lambda: session(local, CLUSTER, {"PIHOLE_API_TOKEN": "a\nb"})),
     ] == [
-        ("invalid", None, "it is not known where Pi-hole is: set pic:piholeUrl"),
-        ("invalid", None, "the id of the cluster is not known: it marks records"),
+        (FailureClass.INVALID, None, "it is not known where Pi-hole is: set pic:piholeUrl"),
+        (FailureClass.INVALID, None, "the id of the cluster is not known: it marks records"),
         (
-            "auth",
+            FailureClass.AUTH,
             None,
             "PIHOLE_API_TOKEN has characters that a token cannot have: needed is printable ASCII on"
             " one line",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole.dns_local import LOCAL, DnsLocal
 from pic.pihole.http import Client
@@ -39,12 +39,12 @@ def requests(server: PiHole) -> list[str]:
     return [f"{each.method} {each.path.removeprefix(LOCAL)}" for each in server.log]
 
 
-def failures(found: object) -> list[tuple[str, str, str]]:
+def failures(found: object) -> list[tuple[str, FailureClass, str]]:
     assert isinstance(found, dict)
     return [(edit.host, told(error)[0], str(error)) for edit, error in found.items()]
 
 
-def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
     with pytest.raises(PiholeError) as caught:
         action()
     return told(caught.value)
@@ -123,7 +123,7 @@ def test_what_somebody_else_has_with_another_address_is_a_conflict() -> None:
         assert failures(local.apply([a("nas"), a("web")])) == [
             (
                 "nas",
-                "invalid",
+                FailureClass.INVALID,
                 "RecordConflict: nas is wanted with 192.0.2.9, and Pi-hole has it with 192.0.2.1 of"
                 " somebody else, which is left alone: remove it by hand, or set"
                 " pic:piholeTakeOver",
@@ -145,18 +145,18 @@ def test_only_a_host_with_an_ipv4_address_is_posted() -> None:
         assert failures(local.apply(edits)) == [
             (
                 "web",
-                "invalid",
+                FailureClass.INVALID,
                 "web gets no record with 2001:db8::1: the interface dns-local has IPv4 addresses"
                 " only; pic:piholeApi v6 has both",
             ),
             (
                 "*.web",
-                "invalid",
+                FailureClass.INVALID,
                 "'*.web' gets no record in Pi-hole: a wildcard cannot be exposed",
             ),
             (
                 "web",
-                "invalid",
+                FailureClass.INVALID,
                 "'web' gets no record in Pi-hole: 'x' is no address for a record A",
             ),
         ]
@@ -165,9 +165,15 @@ def test_only_a_host_with_an_ipv4_address_is_posted() -> None:
 
 @pytest.mark.parametrize(
     ("method", "status", "kind"),
-    [("POST", 400, "invalid"), ("POST", 500, "temporary"), ("DELETE", 503, "temporary")],
+    [
+        ("POST", 400, FailureClass.INVALID),
+        ("POST", 500, FailureClass.TEMPORARY),
+        ("DELETE", 503, FailureClass.TEMPORARY),
+    ],
 )
-def test_a_record_that_is_refused_stops_no_other_one(method: str, status: int, kind: str) -> None:
+def test_a_record_that_is_refused_stops_no_other_one(
+    method: str, status: int, kind: FailureClass
+) -> None:
     with pihole("192.0.2.1 old", owned={"old"}) as (server, local):
         server.inject(Fault("answer", method=method, status=status))
         bad, doing = {
@@ -186,7 +192,11 @@ def test_a_refusal_that_is_no_conflict_with_the_old_address_counts() -> None:
         server.inject(Fault("answer", method="POST", status=500))
 
         assert failures(local.apply([a("web")])) == [
-            ("web", "temporary", "adding web with 192.0.2.9 failed: Pi-hole answered 500")
+            (
+                "web",
+                FailureClass.TEMPORARY,
+                "adding web with 192.0.2.9 failed: Pi-hole answered 500",
+            )
         ]
 
 
@@ -198,7 +208,7 @@ def test_what_others_undo_is_done_again_but_not_for_ever() -> None:
         assert failures(local.apply([a("web")])) == [
             (
                 "web",
-                "temporary",
+                FailureClass.TEMPORARY,
                 "Pi-hole does not keep what pic writes of web: somebody else may write its records"
                 " at the same time",
             )
@@ -212,16 +222,26 @@ OTHER = "; no released Pi-hole has the interface dns-local: is pic:piholeApi to 
 @pytest.mark.parametrize(
     ("status", "kind", "after", "problem"),
     [
-        (401, "auth", None, f"asking it failed: {AUTH.format(401)}"),
-        (403, "auth", None, f"asking it failed: {AUTH.format(403)}"),
-        (429, "rateLimited", 60, "asking it failed: Pi-hole answered 429: too many requests"),
-        (404, "temporary", None, f"reading its records failed: Pi-hole answered 404{OTHER}"),
-        (400, "invalid", None, "reading its records failed: Pi-hole answered 400"),
-        (500, "temporary", None, "reading its records failed: Pi-hole answered 500"),
+        (401, FailureClass.AUTH, None, f"asking it failed: {AUTH.format(401)}"),
+        (403, FailureClass.AUTH, None, f"asking it failed: {AUTH.format(403)}"),
+        (
+            429,
+            FailureClass.RATE_LIMITED,
+            60,
+            "asking it failed: Pi-hole answered 429: too many requests",
+        ),
+        (
+            404,
+            FailureClass.TEMPORARY,
+            None,
+            f"reading its records failed: Pi-hole answered 404{OTHER}",
+        ),
+        (400, FailureClass.INVALID, None, "reading its records failed: Pi-hole answered 400"),
+        (500, FailureClass.TEMPORARY, None, "reading its records failed: Pi-hole answered 500"),
     ],
 )
 def test_each_answer_that_is_no_success_has_its_kind(
-    status: int, kind: str, after: int | None, problem: str
+    status: int, kind: FailureClass, after: int | None, problem: str
 ) -> None:
     with pihole() as (server, local):
         server.inject(Fault("answer", status=status))
@@ -232,7 +252,7 @@ def test_each_answer_that_is_no_success_has_its_kind(
 def test_a_real_pihole_does_not_have_this_interface() -> None:
     with PiHole() as server:
         assert refused(hosts(server).read) == (
-            "invalid",
+            FailureClass.INVALID,
             None,
             f"reading its records failed: Pi-hole answered 400{OTHER}",
         )
@@ -242,7 +262,7 @@ def test_a_wrong_token_stops_everything_at_once() -> None:
     with pihole() as (server, _):
         local = DnsLocal(Client(server.url), "wrong", frozenset())
 
-        assert refused(lambda: local.apply([a("a"), a("b")]))[0] == "auth"
+        assert refused(lambda: local.apply([a("a"), a("b")]))[0] == FailureClass.AUTH
         assert requests(server) == ["GET "]
 
 
@@ -252,7 +272,7 @@ def test_records_of_an_unknown_form_are_not_taken_for_none(body: object) -> None
         local = DnsLocal(Client(server.url), "token", frozenset())
 
         assert refused(local.read) == (
-            "invalid",
+            FailureClass.INVALID,
             None,
             "Pi-hole shows its records in a form that pic does not know: pic:piholeApi dns-local"
             ' needs {"data": [{"domain": …, "ip": …}]}',

@@ -1,6 +1,6 @@
 import pytest
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole.hosts_lines import (
     Change,
@@ -34,7 +34,7 @@ def ours(ip: str, host: str) -> str:
 
 
 def told(found: Merged) -> list[tuple[str, str]]:
-    assert {error.kind for error in found.refusals.values()} <= {"invalid"}
+    assert {error.kind for error in found.refusals.values()} <= {FailureClass.INVALID}
     return [(edit.host, str(error)) for edit, error in found.refusals.items()]
 
 
@@ -245,4 +245,4 @@ def test_lines_of_others_are_lost_where_they_are_sent_and_not_there() -> None:
 def test_an_error_says_that_retrying_is_of_no_use() -> None:
     (error,) = merged(["192.0.2.1 web"], [a("web")], RULES).refusals.values()
 
-    assert (type(error), error.kind, error.retry_after) == (PiholeError, "invalid", None)
+    assert (type(error), error.kind, error.retry_after) == (PiholeError, FailureClass.INVALID, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dev.pihole import PiHole, tls
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.pihole.http import (
     LARGEST,
     Client,
@@ -24,7 +24,7 @@ from tests.support.pihole_fakes import answer, scripted, told
 BRIEF = HttpTimeouts(connect=5.0, read=0.05)
 
 
-def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
     with pytest.raises(PiholeError) as caught:
         action()
     return told(caught.value)
@@ -139,7 +139,7 @@ def test_no_whole_answer_is_worth_another_attempt(raw: bytes, problem: str) -> N
     with scripted(raw) as server:
         found = refused(lambda: Client(server.url).send("GET", "/"))
 
-    assert found == ("temporary", None, f"no answer from {server.url}: {problem}")
+    assert found == (FailureClass.TEMPORARY, None, f"no answer from {server.url}: {problem}")
 
 
 def test_who_does_not_answer_is_given_up() -> None:
@@ -150,18 +150,18 @@ def test_who_does_not_answer_is_given_up() -> None:
     nowhere = refused(lambda: Client("http://pi.hole.invalid").send("GET", "/"))
 
     assert late == (
-        "temporary",
+        FailureClass.TEMPORARY,
         None,
         f"no answer from {url}: nothing within 0.05 s; Pi-hole may be busy or stuck: look at its"
         " web interface",
     )
     assert gone == (
-        "temporary",
+        FailureClass.TEMPORARY,
         None,
         f"no answer from {url}: Connection refused; check that Pi-hole runs, and pic:piholeUrl",
     )
     assert (nowhere[0], nowhere[2].partition(": ")[0]) == (
-        "temporary",
+        FailureClass.TEMPORARY,
         "no answer from http://pi.hole.invalid",
     )
 
@@ -172,7 +172,7 @@ def test_an_answer_that_drips_is_cut_off(length: bytes) -> None:
         found = refused(lambda: Client(url, patience=HttpTimeouts(whole=0.2)).send("GET", "/"))
 
     assert found == (
-        "temporary",
+        FailureClass.TEMPORARY,
         None,
         f"no answer from {url}: no whole answer within 0.2 s; Pi-hole may be busy or stuck: look at"
         " its web interface",
@@ -219,8 +219,8 @@ def test_a_redirect_is_told_and_not_followed() -> None:
 
     where = "set pic:piholeUrl to where Pi-hole itself answers"
     assert found == [
-        ("invalid", None, f"{server.url} leads to https://pi.hole/api: {where}"),
-        ("invalid", None, f"{server.url} leads to nowhere: {where}"),
+        (FailureClass.INVALID, None, f"{server.url} leads to https://pi.hole/api: {where}"),
+        (FailureClass.INVALID, None, f"{server.url} leads to nowhere: {where}"),
     ]
 
 
@@ -239,7 +239,7 @@ def test_a_certificate_for_another_name_is_refused_with_the_remedy(secured: PiHo
         trust = Trust(ca=str(secured.ca), server_name=name)
 
         assert refused(lambda: Client(secured.url, trust).send("GET", "/")) == (  # noqa: B023
-            "auth",
+            FailureClass.AUTH,
             None,
             f"the certificate of {secured.url} is not accepted: {said}. It is not for"
             f" {name or '127.0.0.1'}. The one that Pi-hole makes for itself is for the name pi.hole"
@@ -253,7 +253,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused_with_the_remedy(secure
     )
 
     assert (kind, message.partition(". ")[2]) == (
-        "auth",
+        FailureClass.AUTH,
         "Set pic:piholeCa to a file with the certificate of who signed it. For the one that Pi-hole"
         " makes for itself that is its /etc/pihole/tls_ca.crt, which is another one after each"
         " renewal, every 45 days; a certificate of your own lasts. pic:piholeInsecure accepts any",
@@ -271,7 +271,7 @@ def test_a_file_of_authorities_that_is_none_is_told_at_once(tmp_path: Path) -> N
     ]
 
     assert found[0] == (
-        "invalid",
+        FailureClass.INVALID,
         None,
         f"pic:piholeCa is {str(missing)!r}: No such file or directory; {needed}",
     )

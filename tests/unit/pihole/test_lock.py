@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.pihole.lock import (
     Waiting,
     alone,
@@ -35,7 +35,7 @@ with alone(sys.argv[1]):
 """
 
 
-def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
     with pytest.raises(PiholeError) as caught:
         action()
     return told(caught.value)
@@ -73,7 +73,7 @@ def test_whoever_has_the_lock_is_waited_for_up_to_a_deadline_and_named(url: str)
 
     assert slept == [20.0] * 3
     assert found == (
-        "temporary",
+        FailureClass.TEMPORARY,
         60,
         f"another pic on this machine (pid {os.getpid()}) works with {url}, for more than 60 s:"
         " wait for it to end",
@@ -102,7 +102,7 @@ def test_a_link_in_the_place_of_the_lock_is_refused(url: str, tmp_path: Path) ->
     lock_path(url).symlink_to(tmp_path / "elsewhere")
 
     assert refused(lambda: entered(url)) == (
-        "temporary",
+        FailureClass.TEMPORARY,
         None,
         f"the lock file {lock_path(url)} cannot be opened: Too many levels of symbolic links."
         " Remove what is there",

@@ -15,7 +15,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi.runtime.proto import provider_pb2 as proto
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole import plugin
 from pic.pihole.plugin import serve
@@ -277,7 +277,9 @@ def test_an_expected_error_is_one_message_with_its_class() -> None:
         wrong = await failure(it.configure(api="v5"))
         await it.configure()
         odd = await failure(it.delete("app.lan"))
-        it.pihole.fails.append(PiholeError("too many", kind="rateLimited", retry_after=60))
+        it.pihole.fails.append(
+            PiholeError("too many", kind=FailureClass.RATE_LIMITED, retry_after=60)
+        )
         return [early, wrong, odd, await failure(it.create(A))]
 
     assert served(act) == [

@@ -1,4 +1,4 @@
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family
 from pic.pihole.hosts_lines import Change
 from pic.pihole.protocol import RecordEdit
@@ -81,12 +81,12 @@ def test_what_a_long_list_and_a_url_cannot_hold_is_refused() -> None:
     assert isinstance(found, EditLines)
     assert (found.changes, list(found.refusals)) == ((other,), [edit("web")])
     assert _told(found.refusals[edit("web")]) == (
-        "invalid",
+        FailureClass.INVALID,
         "web: Pi-hole cannot delete the line '192.0.2.1 web # see http://wiki' through its API,"
         " because of the / in it, and its list is too long to be sent whole: delete that line in"
         " the web interface",
     )
 
 
-def _told(error: PiholeError) -> tuple[str, str]:
+def _told(error: PiholeError) -> tuple[FailureClass, str]:
     return error.kind, str(error)

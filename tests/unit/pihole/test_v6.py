@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole import hosts_lines
 from pic.pihole.hosts_lines import Rules
@@ -45,7 +45,7 @@ def requests(server: PiHole) -> list[str]:
     return [f"{each.method} {each.path.removeprefix(HOSTS)}" for each in server.log[1:]]
 
 
-def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
     with pytest.raises(PiholeError) as caught:
         action()
     return told(caught.value)
@@ -155,7 +155,7 @@ def test_a_conflict_stops_no_other_edit() -> None:
         failed = hosts.apply([a("printer.lan"), a("web")])
 
         assert {edit: told(error)[0] for edit, error in failed.items()} == {
-            a("printer.lan"): "invalid"
+            a("printer.lan"): FailureClass.INVALID
         }
         assert str(failed[a("printer.lan")]).startswith(
             "RecordConflict: printer.lan is wanted with"
@@ -172,7 +172,9 @@ def test_a_line_that_no_url_can_name_is_taken_over_with_the_whole_list() -> None
 def test_a_line_that_neither_a_url_nor_the_list_can_hold_stays() -> None:
     slashed = "10.0.0.1 web # http://wiki"
     with pihole([slashed, *LONG], take_over=True) as (server, hosts):
-        assert [told(each)[0] for each in hosts.apply([a("web")]).values()] == ["invalid"]
+        assert [told(each)[0] for each in hosts.apply([a("web")]).values()] == [
+            FailureClass.INVALID
+        ]
         assert server.lines == [slashed, *LONG]
 
 
@@ -192,7 +194,7 @@ def test_a_record_that_is_refused_stops_no_other_one(records: list[str]) -> None
 
         assert {edit: told(error) for edit, error in failed.items()} == {
             a("a"): (
-                "invalid",
+                FailureClass.INVALID,
                 None,
                 f"Pi-hole refuses '192.0.2.9 a # k8s:{CLUSTER}': invalid hostname",
             )
@@ -214,7 +216,10 @@ def test_a_bad_line_of_somebody_else_is_named_as_what_stops_everything(
 
         kind, _, message = refused(lambda: hosts.apply(edits))
 
-        assert (kind, message.startswith("Pi-hole refuses every change")) == ("invalid", True)
+        assert (kind, message.startswith("Pi-hole refuses every change")) == (
+            FailureClass.INVALID,
+            True,
+        )
         assert f"a line of them that is somebody else's: {junk!r}: invalid" in message
         assert server.lines == [ours("192.0.2.9", "web"), junk]
 
@@ -234,9 +239,11 @@ def test_a_bad_line_of_ours_is_named_as_such() -> None:
         ("DELETE", [a("web", None)], f"deleting '192.0.2.9 web # k8s:{CLUSTER}'"),
     ],
 )
-@pytest.mark.parametrize(("status", "kind"), [(500, "temporary"), (400, "invalid")])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(500, FailureClass.TEMPORARY), (400, FailureClass.INVALID)]
+)
 def test_what_is_about_no_line_fails_all_edits(
-    method: str, edits: list[RecordEdit], doing: str, status: int, kind: str
+    method: str, edits: list[RecordEdit], doing: str, status: int, kind: FailureClass
 ) -> None:
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
         server.inject(Fault("answer", method=method, path=HOSTS, status=status, body="Oh"))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.core.errors import PiholeError
+from pic.core.errors import FailureClass, PiholeError
 from pic.pihole import answers
 from pic.pihole.http import Client
 from pic.pihole.v6_session import Session
@@ -26,7 +26,7 @@ def session(server: PiHole, password: str = "", slept: list[float] | None = None
     return Session(Client(server.url), password or server.password, sleep)
 
 
-def refused(action: Callable[[], object]) -> tuple[str, int | None, str]:
+def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
     with pytest.raises(PiholeError) as caught:
         action()
     return told(caught.value)
@@ -62,7 +62,7 @@ def test_a_request_without_an_answer_is_given_time_before_the_next_one(server: P
     server.inject(Fault("drop", path="readOnly"))
 
     with session(server, slept=slept) as held:
-        assert refused(lambda: held.get(SOMETHING, "asking"))[0] == "temporary"
+        assert refused(lambda: held.get(SOMETHING, "asking"))[0] == FailureClass.TEMPORARY
         held.get(SOMETHING, "asking")
 
     assert slept == [1.1]
@@ -118,7 +118,7 @@ def test_a_session_is_renewed_once_and_then_given_up() -> None:
             found = refused(lambda: held.get(SOMETHING, "asking"))
             tries = [each for each in asked(server) if "readOnly" in each]
 
-    assert (found, len(tries)) == (("auth", None, answers.WRONG_PASSWORD), 2)
+    assert (found, len(tries)) == ((FailureClass.AUTH, None, answers.WRONG_PASSWORD), 2)
 
 
 def test_a_password_that_was_changed_meanwhile_is_wrong(server: PiHole) -> None:
@@ -126,7 +126,7 @@ def test_a_password_that_was_changed_meanwhile_is_wrong(server: PiHole) -> None:
         server.change_password("another")
         found = refused(lambda: held.get(SOMETHING, "asking"))
 
-    assert found == ("auth", None, answers.WRONG_PASSWORD)
+    assert found == (FailureClass.AUTH, None, answers.WRONG_PASSWORD)
 
 
 def test_a_wrong_password_is_tried_a_second_time_slowly(server: PiHole) -> None:
@@ -135,7 +135,7 @@ def test_a_wrong_password_is_tried_a_second_time_slowly(server: PiHole) -> None:
     found = refused(lambda: entered(session(server, "wrong", slept)))
 
     assert found == (
-        "auth",
+        FailureClass.AUTH,
         None,
         "Pi-hole does not accept the password. Set PIHOLE_PASSWORD to its web password or to an app"
         " password. In its web interface, Settings, Web interface / API, expert mode, Configure app"
@@ -160,7 +160,7 @@ def test_the_limit_of_logins_is_waited_for_but_not_for_long(server: PiHole) -> N
     found = refused(lambda: entered(session(server, slept=slept)))
 
     assert found == (
-        "rateLimited",
+        FailureClass.RATE_LIMITED,
         60,
         "Pi-hole refuses logins, because too many came within a second",
     )
@@ -184,7 +184,7 @@ def test_no_free_seat_is_not_waited_for() -> None:
         found = refused(lambda: entered(session(server, slept=slept)))
 
         assert found == (
-            "rateLimited",
+            FailureClass.RATE_LIMITED,
             60,
             "all sessions of Pi-hole's API are in use. They end 30 minutes after their last"
             " request; log out of some in Settings, Web interface / API, or raise"
@@ -195,7 +195,11 @@ def test_no_free_seat_is_not_waited_for() -> None:
 
 def test_a_second_factor_needs_an_app_password() -> None:
     with PiHole(totp="123456", app_password=APP) as server:
-        assert refused(lambda: entered(session(server))) == ("auth", None, answers.SECOND_FACTOR)
+        assert refused(lambda: entered(session(server))) == (
+            FailureClass.AUTH,
+            None,
+            answers.SECOND_FACTOR,
+        )
 
         entered(session(server, APP))
 
@@ -222,7 +226,7 @@ def test_what_is_no_pihole_of_version_6_is_told_as_such(raw: bytes, said: str) -
     with scripted(raw) as server:
         found = refused(lambda: entered(Session(Client(server.url), "secret", unslept)))
 
-    assert found == ("invalid", None, NO_V6.format(server.url, said))
+    assert found == (FailureClass.INVALID, None, NO_V6.format(server.url, said))
 
 
 def test_a_pihole_that_is_unwell_is_worth_another_attempt() -> None:
@@ -230,7 +234,7 @@ def test_a_pihole_that_is_unwell_is_worth_another_attempt() -> None:
         found = refused(lambda: entered(Session(Client(server.url), "secret", unslept)))
 
     assert found == (
-        "temporary",
+        FailureClass.TEMPORARY,
         None,
         "logging in failed: Pi-hole answered 503 (Service Unavailable)",
     )
@@ -241,4 +245,8 @@ def test_a_session_id_that_would_break_a_header_is_not_used() -> None:
     with scripted(raw) as server:
         found = refused(lambda: entered(Session(Client(server.url), "secret", unslept)))
 
-    assert found == ("temporary", None, "Pi-hole gave a session id that no header can hold")
+    assert found == (
+        FailureClass.TEMPORARY,
+        None,
+        "Pi-hole gave a session id that no header can hold",
+    )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from dev.pihole import Fault, PiHole
+from pic.core.errors import FailureClass
 from pic.pihole import answers
 from pic.pihole.hosts_lines import Rules, marker
 from pic.pihole.http import Client
@@ -32,14 +33,14 @@ from tests.unit.pihole.test_v6 import (
 @pytest.mark.parametrize(
     ("having", "kind", "message"),
     [
-        ({"env_hosts": True}, "invalid", answers.ENVIRONMENT),
-        ({"read_only": True}, "auth", answers.READ_ONLY),
-        ({"app_password": APP}, "auth", answers.APP_MAY_NOT),
-        ({"cli_password": APP}, "auth", answers.CLI_MAY_NOT),
+        ({"env_hosts": True}, FailureClass.INVALID, answers.ENVIRONMENT),
+        ({"read_only": True}, FailureClass.AUTH, answers.READ_ONLY),
+        ({"app_password": APP}, FailureClass.AUTH, answers.APP_MAY_NOT),
+        ({"cli_password": APP}, FailureClass.AUTH, answers.CLI_MAY_NOT),
     ],
 )
 def test_where_nothing_can_be_written_nothing_is(
-    having: dict[str, Any], kind: str, message: str
+    having: dict[str, Any], kind: FailureClass, message: str
 ) -> None:
     with PiHole(records=FOREIGN, **having) as server:
         with entered(server, APP if APP in having.values() else "") as hosts:
@@ -56,7 +57,7 @@ def test_a_request_that_took_effect_without_an_answer_is_found_done_next_time() 
     with pihole(FOREIGN) as (server, hosts):
         server.inject(Fault("drop", method="PUT", effect=True))
 
-        assert refused(lambda: hosts.apply([a("web")]))[0] == "temporary"
+        assert refused(lambda: hosts.apply([a("web")]))[0] == FailureClass.TEMPORARY
         assert hosts.apply([a("web")]) == {}
         assert server.lines == [*FOREIGN, ours("192.0.2.9", "web")]
 
@@ -85,7 +86,7 @@ def test_what_others_undo_is_done_again_but_not_for_ever() -> None:
 
         assert {edit: told(error) for edit, error in failed.items()} == {
             a("new"): (
-                "temporary",
+                FailureClass.TEMPORARY,
                 None,
                 "Pi-hole does not keep what pic writes, 4 times: somebody else writes its local DNS"
                 " records at the same time. Let only one program do so",
@@ -130,7 +131,7 @@ def test_lines_of_others_that_stay_lost_are_told() -> None:
         found = refused(applied(server.url))
 
     assert found == (
-        "temporary",
+        FailureClass.TEMPORARY,
         None,
         "Pi-hole lost lines that are not pic's while pic wrote, and does not take them back:"
         f" {FOREIGN[1]!r}, {FOREIGN[2]!r}. Somebody else writes its records too: let only one"
@@ -144,9 +145,12 @@ def test_records_of_an_unknown_form_are_not_taken_for_none(hosts: object) -> Non
     with scripted(LOGIN, shown) as server:
         found = refused(applied(server.url))
 
-    assert (found[0], "in a form that pic does not know" in found[2]) == ("invalid", True)
+    assert (found[0], "in a form that pic does not know" in found[2]) == (
+        FailureClass.INVALID,
+        True,
+    )
 
 
 def test_a_configuration_of_an_unknown_form_is_no_record_either() -> None:
     with scripted(LOGIN, answer(200, {"config": ["dns"]})) as server:
-        assert refused(applied(server.url))[0] == "invalid"
+        assert refused(applied(server.url))[0] == FailureClass.INVALID

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dev.pihole.server import PiHole
-from pic.core.errors import PiholeError, SettingsError
+from pic.core.errors import FailureClass, PiholeError, SettingsError
 from pic.core.model import LiveRecord, Unanswered
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.ownership import Ownership
@@ -148,7 +148,7 @@ def test_a_pihole_that_does_not_answer_ends_nothing_and_is_told(tmp_path: Path) 
         known = survey(tmp_path, url)
 
     assert known.pihole is not None
-    assert known.pihole.kind == "temporary"
+    assert known.pihole.kind is FailureClass.TEMPORARY
     assert [(each.host, each.ip) for each in known.plan.records] == [("web.lan", TARGET)]
     assert known.changes.records == RecordChanges(wanted=1)
     assert known.plan.notices == (
@@ -165,7 +165,7 @@ def test_what_only_plans_does_without_a_password_and_tells_it(tmp_path: Path) ->
     found = reading.look(settings("http://127.0.0.1:9"), environment(tmp_path)).unanswered
 
     assert found is not None
-    assert found.error.kind == "auth"
+    assert found.error.kind is FailureClass.AUTH
     assert found.url == "http://127.0.0.1:9"
 
 
