@@ -117,18 +117,6 @@ class Notice:
         return self.about, self.host or "", self.reason, self.message
 
 
-class ReasonedError(ValueError):
-    """Something that cannot be used now; the text says why.
-
-    Attributes:
-        reason: What a notice about it has as its reason.
-    """
-
-    def __init__(self, reason: Reason, message: str) -> None:
-        self.reason = reason
-        super().__init__(message)
-
-
 @dataclass(frozen=True, slots=True)
 class Advice:
     """What documentation says of a reason."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pic.core.notices import Reason
 from pic.planning import hosts
+from pic.planning.notice_log import Problem
 
 PREFIX = "pangolin.ingress.k8s.io/"
 LEGACY_CLASS = "kubernetes.io/ingress.class"
@@ -51,15 +52,6 @@ NAMES = tuple(key.name for key in KEYS)
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """A notice in the making: the Ingress it is about is known to the caller."""
-
-    reason: Reason
-    message: str
-    annotation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class IngressOptions:
     """What the annotations of one Ingress ask for.
 
@@ -79,7 +71,7 @@ class IngressOptions:
     scheme: str | None = None
     holds: bool = False
     renames: bool = False
-    remarks: tuple[Remark, ...] = field(default=(), compare=False)
+    problems: tuple[Problem, ...] = field(default=(), compare=False)
 
 
 NONE = IngressOptions()
@@ -111,7 +103,7 @@ class _Reader:
 
     def __init__(self, found: Mapping[str, str | None]) -> None:
         self.found = found
-        self.remarks: list[Remark] = []
+        self.problems: list[Problem] = []
         self.broken: set[str] = set()
 
     def wishes(self) -> IngressOptions:
@@ -133,15 +125,15 @@ class _Reader:
             read,
             holds=bool(self.broken),
             renames=bool(self.broken & {"domain-name", "subdomain"}),
-            remarks=tuple(self.remarks),
+            problems=tuple(self.problems),
         )
 
     def unknown(self) -> None:
         for name in sorted(set(self.found) - set(NAMES)):
             near = get_close_matches(name, NAMES, n=1)
             hint = f"; did you mean {PREFIX}{near[0]}?" if near else f"; known: {', '.join(NAMES)}"
-            self.remarks.append(
-                Remark(Reason.UNKNOWN_ANNOTATION, f"{PREFIX}{name} does not exist{hint}")
+            self.problems.append(
+                Problem(Reason.UNKNOWN_ANNOTATION, f"{PREFIX}{name} does not exist{hint}")
             )
 
     def unreadable(self, name: str, allowed: str, effect: str = "") -> None:
@@ -149,11 +141,11 @@ class _Reader:
             self.broken.add(name)
             effect = "its hosts stay as they are"
         shown = repr(self.found[name])[:80]
-        self.remarks.append(
-            Remark(
+        self.problems.append(
+            Problem(
                 Reason.INVALID_ANNOTATION,
                 f"{PREFIX}{name} is {shown}, allowed is {allowed}: {effect}",
-                f"{PREFIX}{name}",
+                annotation=f"{PREFIX}{name}",
             )
         )
 

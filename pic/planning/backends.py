@@ -12,8 +12,9 @@ from pic.core.model import (
     ServicePort,
     Target,
 )
-from pic.core.notices import Reason, ReasonedError
+from pic.core.notices import Reason
 from pic.planning import hosts
+from pic.planning.notice_log import ProblemError
 from pic.settings.parse import Settings
 
 Services = Mapping[tuple[str, str], Service]
@@ -21,7 +22,7 @@ Services = Mapping[tuple[str, str], Service]
 _HIGHEST_PORT = 65535
 
 
-class BackendError(ReasonedError):
+class BackendError(ProblemError):
     """A backend that traffic cannot be sent to."""
 
 

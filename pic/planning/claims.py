@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 from pic.core import names
 from pic.core.model import (
@@ -15,13 +14,13 @@ from pic.core.model import (
     Rule,
     Unreadable,
 )
-from pic.core.notices import Notice, Reason
+from pic.core.notices import Reason
 from pic.planning import annotations, hosts
 from pic.planning.annotations import IngressOptions
-from pic.planning.notice_log import NoticeLog, ref
+from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import Inventory
 from pic.planning.selection import Managed, is_solver_path
-from pic.planning.tunnels import ResolvedTunnel, TunnelError, Tunnels
+from pic.planning.tunnels import ResolvedTunnel, Tunnels
 from pic.settings.parse import Settings
 
 
@@ -42,17 +41,9 @@ class Claim:
     domain: str = ""
     subdomain: str | None = None
     unverified: bool = False
-    tunnel: ResolvedTunnel | TunnelError | None = None
+    tunnel: ResolvedTunnel | Problem | None = None
     paths: tuple[IngressPath, ...] = ()
     blocked: Reason | None = None
-
-
-class Doubt(NamedTuple):
-    """Why a public host cannot be told now; the parts of a notice."""
-
-    reason: Reason
-    message: str
-    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +85,7 @@ class Claims:
         found = self._paths_by_host(managed.ingress)
         wishes = managed.wishes
         if wishes.subdomain and len(found) > 1:
-            self._notices.put(_ambiguous(managed.ingress, len(found)))
+            self._notices.add(managed.ingress, _ambiguous(len(found)))
         elif not wishes.renames:
             for host, paths in found.items():
                 yield from self._claim(managed, host, tuple(paths))
@@ -109,15 +100,16 @@ class Claims:
         found: dict[str, list[IngressPath]] = defaultdict(list)
         for rule in ingress.rules:
             if rule.host in ("", "_"):
-                self._notices.add(
-                    Reason.EMPTY_HOST, ingress, "a rule without a host is skipped: name the host"
+                problem = Problem(
+                    Reason.EMPTY_HOST, "a rule without a host is skipped: name the host"
                 )
+                self._notices.add(ingress, problem)
                 continue
             try:
                 host = hosts.public(rule.host)
             except hosts.UnusableHostError as error:
                 shown = rule.host[:253]
-                self._notices.add(Reason.INVALID_HOST, ingress, f"{shown}: {error}", shown)
+                self._notices.add(ingress, Problem(Reason.INVALID_HOST, f"{shown}: {error}", shown))
                 continue
             paths = self._without_solvers(ingress, host, rule)
             # A rule that holds nothing but a challenge is no claim on its host.
@@ -129,21 +121,17 @@ class Claims:
 
     def _without_solvers(self, ingress: Ingress, host: str, rule: Rule) -> list[IngressPath]:
         for path in filter(is_solver_path, rule.paths):
-            self._notices.add(
-                Reason.SOLVER_IGNORED,
-                ingress,
-                f"the path {path.path} of a cert-manager solver is left out",
-                host,
-            )
+            message = f"the path {path.path} of a cert-manager solver is left out"
+            self._notices.add(ingress, Problem(Reason.SOLVER_IGNORED, message, host))
         return [path for path in rule.paths if not is_solver_path(path)]
 
     def _no_rules(self, ingress: Ingress) -> None:
-        if ingress.default_backend is None:
-            self._notices.add(Reason.NO_RULES, ingress, "the Ingress has no rules")
-        else:
-            self._notices.add(
-                Reason.EMPTY_HOST, ingress, "a default backend alone has no host to be exposed at"
+        problem = Problem(Reason.NO_RULES, "the Ingress has no rules")
+        if ingress.default_backend is not None:
+            problem = Problem(
+                Reason.EMPTY_HOST, "a default backend alone has no host to be exposed at"
             )
+        self._notices.add(ingress, problem)
 
     def _claim(
         self, managed: Managed, host: str, paths: tuple[IngressPath, ...]
@@ -155,12 +143,12 @@ class Claims:
         try:
             public = hosts.public(f"{subdomain}.{domain}" if subdomain else domain)
         except hosts.UnusableHostError as error:
-            self._notices.add(Reason.INVALID_HOST, ingress, f"{host}: {error}", host)
+            self._notices.add(ingress, Problem(Reason.INVALID_HOST, f"{host}: {error}", host))
             return
         doubt = _doubt(host, tunnel, unverified=unverified) if public != host else None
         owned = {live.host for live in self._inventory.owned_by(ingress.key)}
         if doubt and owned and public not in owned:
-            self._notices.add(doubt.reason, ingress, doubt.message, doubt.host)
+            self._notices.add(ingress, doubt)
             yield from self._kept(ingress, wishes, doubt.reason)
             return
         blocked = Reason.INVALID_ANNOTATION if wishes.holds else None
@@ -173,31 +161,29 @@ class Claims:
         patterns = policy.get(claim.ingress.namespace, ())
         if any(fnmatchcase(claim.host, pattern) for pattern in patterns):
             return True
-        self._notices.add(
-            Reason.HOST_NOT_ALLOWED,
-            claim.ingress,
+        message = (
             f"pic:hostPolicy lets {claim.ingress.namespace} claim"
-            f" {', '.join(patterns) or 'nothing'}, not {claim.host}",
-            claim.host,
+            f" {', '.join(patterns) or 'nothing'}, not {claim.host}"
         )
+        self._notices.add(claim.ingress, Problem(Reason.HOST_NOT_ALLOWED, message, claim.host))
         return False
 
 
-def _ambiguous(ingress: Ingress, count: int) -> Notice:
+def _ambiguous(count: int) -> Problem:
     message = (
         f"subdomain needs an Ingress with exactly one host, this one has {count}: its hosts stay"
         " as they are"
     )
     key = f"{annotations.PREFIX}subdomain"
-    return Notice(Reason.INVALID_ANNOTATION, ref(ingress), message, annotation=key)
+    return Problem(Reason.INVALID_ANNOTATION, message, annotation=key)
 
 
-def _doubt(host: str, tunnel: ResolvedTunnel | TunnelError, *, unverified: bool) -> Doubt | None:
+def _doubt(host: str, tunnel: ResolvedTunnel | Problem, *, unverified: bool) -> Problem | None:
     """Return why the base domain may be another one when all is well, or None."""
-    if isinstance(tunnel, TunnelError):
-        return Doubt(tunnel.reason, str(tunnel))
+    if isinstance(tunnel, Problem):
+        return tunnel
     if unverified:
-        return Doubt(
+        return Problem(
             Reason.DOMAIN_NOT_VERIFIED,
             f"no verified domain of the tunnel's organisation covers {host}: the hosts of the"
             " Ingress stay as they are",
@@ -255,11 +241,7 @@ def _decide(
     why = "has it already" if winner.namespace in incumbents else "is older"
     for claim in claims:
         if claim.ingress.namespace != winner.namespace:
-            notices.add(
-                Reason.HOST_CONFLICT,
-                claim.ingress,
-                f"{host} goes to Ingress {winner.namespace}/{winner.name}, which {why}",
-                host,
-            )
+            message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, which {why}"
+            notices.add(claim.ingress, Problem(Reason.HOST_CONFLICT, message, host))
     winners = tuple(claim for claim in claims if claim.ingress.namespace == winner.namespace)
     return Contest(host, winners, incumbents.get(winner.namespace))

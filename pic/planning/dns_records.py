@@ -14,10 +14,10 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import annotations, hosts, notice_log, selection
+from pic.planning import annotations, hosts, selection
 from pic.planning.annotations import Key, Switch
-from pic.planning.notice_log import NoticeLog
-from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.planning.notice_log import NoticeLog, Problem
+from pic.settings.parse import PiholeApi, Settings
 
 PREFIX = "pihole.io/"
 MANAGED_HOSTS = f"{PREFIX}managed-hosts"
@@ -69,8 +69,6 @@ def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Re
 
     What cannot be understood now is held: the record of ours that is live is declared again.
     """
-    if TargetName.PIHOLE not in settings.targets:
-        return ()
     if snapshot.unanswered:
         notices.put(_unanswered(snapshot.unanswered.url, str(snapshot.unanswered.error)))
     live = _Live(snapshot.records or ())
@@ -128,7 +126,7 @@ def _wishes(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterato
             f"{PREFIX}register is {str(shown)[:80]!r}, allowed is true or false: nothing new"
             " is registered"
         )
-        notices.put(_unusable(Reason.INVALID_ANNOTATION, ingress, message, "register"))
+        notices.add(ingress, _unusable(Reason.INVALID_ANNOTATION, message, "register"))
     if register not in (Switch.ON, Switch.UNREADABLE) or selection.ignored(ingress):
         return
     if register is Switch.UNREADABLE:
@@ -139,14 +137,15 @@ def _wishes(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterato
     yield from (_Wish(host, addresses, ingress) for host in found)
 
 
-def _unusable(reason: Reason, ingress: Ingress, message: str, name: str) -> Notice:
-    return Notice(reason, notice_log.ref(ingress), message, annotation=f"{PREFIX}{name}")
+def _unusable(reason: Reason, message: str, name: str) -> Problem:
+    return Problem(reason, message, annotation=f"{PREFIX}{name}")
 
 
 def _usable(ingress: Ingress, notices: NoticeLog) -> dict[str, None]:
     found = dict.fromkeys(_hosts(ingress, notices))
     if not found:
-        notices.add(Reason.NO_HOSTS, ingress, "it asks for DNS records and has no usable host")
+        message = "it asks for DNS records and has no usable host"
+        notices.add(ingress, Problem(Reason.NO_HOSTS, message))
     return found
 
 
@@ -160,7 +159,8 @@ def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
             yield hosts.normalise(name)
         except hosts.UnusableHostError as error:
             shown = name[:253]
-            notices.add(Reason.INVALID_HOST, ingress, f"{shown}: {error}: no DNS record", shown)
+            message = f"{shown}: {error}: no DNS record"
+            notices.add(ingress, Problem(Reason.INVALID_HOST, message, shown))
 
 
 def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tuple[str, ...] | None:
@@ -177,13 +177,13 @@ def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tupl
             f"the address is {text[:80]!r}; needed is an IPv4 address, and after a comma perhaps"
             " an IPv6 one"
         )
-        notices.put(_unusable(Reason.INVALID_TARGET_IP, ingress, message, "target-ip"))
+        notices.add(ingress, _unusable(Reason.INVALID_TARGET_IP, message, "target-ip"))
         return None
     if len(found) > 1 and settings.pihole_api is PiholeApi.DNS_LOCAL:
         message = (
             f"there is no record for {found[1]}: pic:piholeApi dns-local has IPv4 addresses only"
         )
-        notices.put(_unusable(Reason.IPV6_UNSUPPORTED, ingress, message, "target-ip"))
+        notices.add(ingress, _unusable(Reason.IPV6_UNSUPPORTED, message, "target-ip"))
         del found[1:]
     return tuple(str(each) for each in found)
 
@@ -239,13 +239,11 @@ def _settle(wishes: Sequence[_Wish], context: _Context) -> Iterator[Record]:
 
 
 def _tell_conflict(wish: _Wish, older: Ingress, notices: NoticeLog) -> None:
-    notices.add(
-        Reason.HOST_CONFLICT,
-        wish.ingress,
+    message = (
         f"the DNS record of {wish.host} is that of Ingress {older.namespace}/{older.name}, which"
-        " is older",
-        wish.host,
+        " is older"
     )
+    notices.add(wish.ingress, Problem(Reason.HOST_CONFLICT, message, wish.host))
 
 
 def _is_free(record: Record, ingress: Ingress, context: _Context) -> bool:
@@ -254,24 +252,28 @@ def _is_free(record: Record, ingress: Ingress, context: _Context) -> bool:
     if not others:
         return True
     ours = context.live.is_ours(record.key)
-    reason, message = _beside(record, others, ours=ours, settings=context.settings)
-    context.notices.add(reason, ingress, message, record.host)
-    return ours or reason is Reason.RECORD_TAKEN_OVER
+    problem = _beside(record, others, ours=ours, settings=context.settings)
+    context.notices.add(ingress, problem)
+    return ours or problem.reason is Reason.RECORD_TAKEN_OVER
 
 
 def _beside(
     record: Record, others: Sequence[LiveRecord], *, ours: bool, settings: Settings
-) -> tuple[Reason, str]:
+) -> Problem:
     """Return what to tell of a record where others have the name as well."""
     there = ", ".join(each.ip for each in others)
     if any(each.ip == record.ip for each in others):
         rest = "it is left as it is"
-        return Reason.RECORD_EXISTS, f"Pi-hole has {record.host} with {there} of others: {rest}"
+        message = f"Pi-hole has {record.host} with {there} of others: {rest}"
+        return Problem(Reason.RECORD_EXISTS, message, record.host)
     told = f"Pi-hole has {record.host} with {there} of others, and {record.ip} is asked for"
+    reason, effect = Reason.RECORD_CONFLICT, "theirs is replaced"
     if ours:
-        return Reason.RECORD_CONFLICT, f"{told}: it answers with both"
-    if not settings.pihole_take_over:
-        return Reason.RECORD_CONFLICT, f"{told}: theirs stays"
-    if not all(each.alone for each in others):
-        return Reason.RECORD_CONFLICT, f"{told}: theirs stays, since its line has other names too"
-    return Reason.RECORD_TAKEN_OVER, f"{told}: theirs is replaced"
+        effect = "it answers with both"
+    elif not settings.pihole_take_over:
+        effect = "theirs stays"
+    elif not all(each.alone for each in others):
+        effect = "theirs stays, since its line has other names too"
+    else:
+        reason = Reason.RECORD_TAKEN_OVER
+    return Problem(reason, f"{told}: {effect}", record.host)

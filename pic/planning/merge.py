@@ -19,10 +19,10 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
-from pic.planning.notice_log import NoticeLog
+from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import Inventory, OwnerKind
 from pic.planning.routes import Routes
-from pic.planning.tunnels import ResolvedTunnel, TunnelError
+from pic.planning.tunnels import ResolvedTunnel
 from pic.settings.parse import PathRouting, Settings
 
 # Losing the last path to one of these takes the host away; losing it to any other holds it.
@@ -106,62 +106,62 @@ class Merger:
             self._unverified(contest, asking),
             self._apex(asking[0]),
         )
-        for reason, message in filter(None, problems):
-            self.notices.add(reason, asking[0].ingress, message, contest.host)
+        for problem in filter(None, problems):
+            self.notices.add(asking[0].ingress, problem)
         return any(problems)
 
     def _claimed_elsewhere(
         self, contest: Contest, asking: Sequence[Claim], name: str
-    ) -> tuple[Reason, str] | None:
+    ) -> Problem | None:
         foreign = self.inventory.foreign_for(contest.host)
         foreign = foreign or self.inventory.left_for(contest.host, contest.live)
         if foreign is not None:
-            return Reason.HOST_CONFLICT, (
+            message = (
                 f"PangolinResource {foreign.namespace}/{foreign.name} exposes {contest.host}, and"
                 " it is not ours: delete it, or give the host up"
             )
+            return Problem(Reason.HOST_CONFLICT, message, contest.host)
         key = (asking[0].ingress.namespace, name)
         if self.inventory.whose.get(key) is OwnerKind.OTHER_STACK:
-            return Reason.HOST_CONFLICT, (
-                f"PangolinResource {'/'.join(key)} belongs to another stack"
-            )
+            message = f"PangolinResource {'/'.join(key)} belongs to another stack"
+            return Problem(Reason.HOST_CONFLICT, message, contest.host)
         return None
 
-    def _unverified(self, contest: Contest, asking: Sequence[Claim]) -> tuple[Reason, str] | None:
+    def _unverified(self, contest: Contest, asking: Sequence[Claim]) -> Problem | None:
         if not asking[0].unverified:
             return None
         message = f"no verified domain of the tunnel's organisation covers {contest.host}"
         if contest.live:
-            return Reason.DOMAIN_NOT_VERIFIED, f"{message}: it stays as it is"
+            return Problem(
+                Reason.DOMAIN_NOT_VERIFIED, f"{message}: it stays as it is", contest.host
+            )
+        message = f"{message}: it is split at {asking[0].domain}"
         self.notices.add(
-            Reason.DOMAIN_NOT_VERIFIED,
-            asking[0].ingress,
-            f"{message}: it is split at {asking[0].domain}",
-            contest.host,
+            asking[0].ingress, Problem(Reason.DOMAIN_NOT_VERIFIED, message, contest.host)
         )
         return None
 
-    def _apex(self, head: Claim) -> tuple[Reason, str] | None:
+    def _apex(self, head: Claim) -> Problem | None:
         if head.subdomain is not None or self.schema.subdomain_optional:
             return None
-        return Reason.APEX_UNSUPPORTED, (
+        message = (
             f"{head.host} is its own base domain, which the installed CRD cannot express; ways"
             " out: another subdomain, a parent domain in domain-name or pic:domains, or an"
             " operator whose CRD lets subdomain be absent"
         )
+        return Problem(Reason.APEX_UNSUPPORTED, message, head.host)
 
     def _unprotected(self, contest: Contest) -> bool:
         """Say whether protection is asked for that the CRD cannot express, and tell who asks."""
         if self.schema.protection:
             return False
         asking = [each for each in contest.claims if each.wishes.sso or each.wishes.block_access]
+        message = (
+            "the installed CRD has no sso and blockAccess, so the host would be open to everybody"
+        )
         for claim in asking:
             self.notices.add(
-                Reason.PROTECTION_UNSUPPORTED,
-                claim.ingress,
-                "the installed CRD has no sso and blockAccess, so the host would be open to"
-                " everybody",
-                contest.host,
+                claim.ingress, Problem(Reason.PROTECTION_UNSUPPORTED, message, contest.host)
             )
         return bool(asking)
 
@@ -176,33 +176,24 @@ class Merger:
         for what, values in views.items():
             if len(values) > 1:
                 rule = "the protecting value wins" if what in _PROTECTING else "the oldest decides"
+                message = f"the Ingresses of {host} disagree on {what}: {rule}"
                 for claim in asking:
                     self.notices.add(
-                        Reason.ANNOTATION_CONFLICT,
-                        claim.ingress,
-                        f"the Ingresses of {host} disagree on {what}: {rule}",
-                        host,
+                        claim.ingress, Problem(Reason.ANNOTATION_CONFLICT, message, host)
                     )
-        if any(claim.wishes.block_access for claim in asking):
-            for claim in asking:
-                if claim.wishes.block_access:
-                    self.notices.add(
-                        Reason.BLOCK_ACCESS,
-                        claim.ingress,
-                        "block-access blocks everybody, people who are logged in too",
-                    )
+        message = "block-access blocks everybody, people who are logged in too"
+        for claim in asking:
+            if claim.wishes.block_access:
+                self.notices.add(claim.ingress, Problem(Reason.BLOCK_ACCESS, message))
 
     def _tunnel(self, head: Claim) -> TunnelRef | None:
-        found = head.tunnel
-        if isinstance(found, TunnelError):
-            self.notices.add(found.reason, head.ingress, str(found))
-        elif found and found.waiting:
-            self.notices.add(
-                Reason.TUNNEL_NOT_READY,
-                head.ingress,
-                f"tunnel {found.ref.name} is {found.waiting}",
-            )
-        return found.ref if isinstance(found, ResolvedTunnel) else None
+        tunnel = head.tunnel
+        if isinstance(tunnel, Problem):
+            self.notices.add(head.ingress, tunnel)
+        elif tunnel and tunnel.waiting:
+            message = f"tunnel {tunnel.ref.name} is {tunnel.waiting}"
+            self.notices.add(head.ingress, Problem(Reason.TUNNEL_NOT_READY, message))
+        return tunnel.ref if isinstance(tunnel, ResolvedTunnel) else None
 
     def _routes(self, host: str, asking: Sequence[Claim]) -> Routes:
         found = Routes(host)
@@ -231,13 +222,11 @@ class Merger:
         targets = tuple(sorted((target for target, _, _ in found.targets), key=routes.order))
         backends = {(each.ip, each.port, each.method) for each in targets}
         if len(backends) > 1 and self.settings.path_routing is PathRouting.WARN:
-            self.notices.add(
-                Reason.PATHS_MAY_MIX,
-                head.ingress,
+            message = (
                 f"{head.host} has {len(backends)} backends by path, and operators that do not send"
-                " paths on mix them; pic:pathRouting: trusted says yours does",
-                head.host,
+                " paths on mix them; pic:pathRouting: trusted says yours does"
             )
+            self.notices.add(head.ingress, Problem(Reason.PATHS_MAY_MIX, message, head.host))
         return targets
 
     def _single(self, found: Routes) -> Target:
@@ -246,12 +235,10 @@ class Merger:
             key=lambda each: (not each[1].is_root, each[1].length, routes.order(each[0])),
         )
         for target, _, ingress in others:
-            self.notices.add(
-                Reason.SINGLE_TARGET_ONLY,
-                ingress,
-                f"the installed CRD takes one target a host, so the path {target.path} is left out",
-                found.host,
+            message = (
+                f"the installed CRD takes one target a host, so the path {target.path} is left out"
             )
+            self.notices.add(ingress, Problem(Reason.SINGLE_TARGET_ONLY, message, found.host))
         return replace(best[0], path=None, match=None, priority=None)
 
 
@@ -323,7 +310,7 @@ def _waits(claim: Claim) -> bool:
 
 
 def _tunnel_view(claim: Claim) -> object:
-    return claim.tunnel.ref if isinstance(claim.tunnel, ResolvedTunnel) else str(claim.tunnel)
+    return claim.tunnel.ref if isinstance(claim.tunnel, ResolvedTunnel) else claim.tunnel
 
 
 def _name(head: Claim) -> str:

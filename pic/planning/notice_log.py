@@ -1,26 +1,59 @@
-"""Collects notices while a plan is made."""
+"""Collects what planning has to report, and turns it into sorted notices."""
+
+from dataclasses import dataclass
 
 from pic.core.model import Ingress
 from pic.core.notices import Notice, Reason, Ref
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A notice before it has an object: a reason, its text, and the host that it is about.
+
+    The steps of planning return and raise these. The caller knows the Ingress, and logs them.
+
+    Attributes:
+        host: None where the whole Ingress is meant.
+        annotation: The annotation that cannot be used, where one is to blame.
+    """
+
+    reason: Reason
+    message: str
+    host: str | None = None
+    annotation: str = ""
+
+
+class ProblemError(ValueError):
+    """Reports that something cannot be used now.
+
+    Attributes:
+        problem: The reason and the text, for a notice.
+    """
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        self.problem = Problem(reason, message)
+        super().__init__(message)
+
+
 class NoticeLog:
-    """Collects notices; the same one is kept once, and they leave sorted."""
+    """Collects notices and drops duplicates."""
 
     def __init__(self) -> None:
-        self._found: dict[Notice, None] = {}
+        self._notices: dict[Notice, None] = {}
 
-    def add(self, reason: Reason, ingress: Ingress, message: str, host: str | None = None) -> None:
+    def add(self, ingress: Ingress, problem: Problem) -> None:
         """Add a notice about an Ingress, or about one host of it."""
-        self.put(Notice(reason, ref(ingress), message, host))
+        self.put(
+            Notice(problem.reason, ref(ingress), problem.message, problem.host, problem.annotation)
+        )
 
     def put(self, notice: Notice) -> None:
-        """Add a notice about anything."""
-        self._found[notice] = None
+        """Add a notice about any object."""
+        self._notices[notice] = None
 
     def sorted(self) -> tuple[Notice, ...]:
-        """Return them by object, host and reason."""
-        return tuple(sorted(self._found, key=lambda notice: notice.order))
+        """Return the notices by object, host and reason."""
+        return tuple(sorted(self._notices, key=lambda notice: notice.order))
 
 
 def ref(ingress: Ingress) -> Ref:

@@ -13,7 +13,7 @@ from pic.core.notices import Reason
 from pic.planning import paths
 from pic.planning.backends import BackendError, Resolver
 from pic.planning.claims import Claim
-from pic.planning.notice_log import NoticeLog
+from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.paths import PathMatch
 
 
@@ -37,7 +37,8 @@ class Routes:
         for path in claim.paths:
             self._add_path(path, claim, resolver, notices)
         if not claim.paths and claim.ingress.default_backend is None:
-            self._flaw(Reason.NO_PATHS, claim, f"{self.host} has no paths", notices)
+            problem = Problem(Reason.NO_PATHS, f"{self.host} has no paths", self.host)
+            self._flaw(claim, problem, notices)
 
     def add_default(self, claim: Claim, resolver: Resolver, notices: NoticeLog) -> None:
         """Add the default backend of a claim's Ingress, where nothing takes the root yet."""
@@ -49,12 +50,8 @@ class Routes:
             self._defaulted = True
             self._resolve(backend, paths.ROOT, claim, resolver, notices)
         elif self._defaulted:
-            notices.add(
-                Reason.DUPLICATE_PATH,
-                claim.ingress,
-                "the default backend of the older Ingress stands",
-                self.host,
-            )
+            message = "the default backend of the older Ingress stands"
+            notices.add(claim.ingress, Problem(Reason.DUPLICATE_PATH, message, self.host))
 
     def _add_path(
         self, path: IngressPath, claim: Claim, resolver: Resolver, notices: NoticeLog
@@ -62,19 +59,17 @@ class Routes:
         try:
             route = paths.translate(path.path, path.kind, regex=claim.wishes.path_regex)
         except paths.UnusablePathError as error:
-            shown = path.path[:80]
-            self._flaw(Reason.INVALID_PATH, claim, f"the path {shown!r}: {error}", notices)
+            message = f"the path {path.path[:80]!r}: {error}"
+            self._flaw(claim, Problem(Reason.INVALID_PATH, message, self.host), notices)
             return
         key = (route.match, route.path)
         if key in self._seen:
             written = f"{path.path or '/'} ({path.kind})"
-            notices.add(
-                Reason.DUPLICATE_PATH,
-                claim.ingress,
+            message = (
                 f"the path {written} is there already, and the earlier one of the older Ingress"
-                " stands",
-                self.host,
+                " stands"
             )
+            notices.add(claim.ingress, Problem(Reason.DUPLICATE_PATH, message, self.host))
             return
         self._seen.add(key)
         self._resolve(path.backend, route, claim, resolver, notices)
@@ -91,14 +86,15 @@ class Routes:
             target = resolver.resolve(backend, claim.ingress.namespace, claim.wishes.scheme)
         except BackendError as error:
             where = f"the path {route.path}" if route.path else "the root path"
-            self._flaw(error.reason, claim, f"{where}: {error}", notices)
+            problem = replace(error.problem, message=f"{where}: {error}", host=self.host)
+            self._flaw(claim, problem, notices)
             return
         target = replace(target, path=route.path, match=route.match, priority=route.priority)
         self.targets.append((target, route, claim.ingress))
 
-    def _flaw(self, reason: Reason, claim: Claim, message: str, notices: NoticeLog) -> None:
-        self.flaws.add(reason)
-        notices.add(reason, claim.ingress, message, self.host)
+    def _flaw(self, claim: Claim, problem: Problem, notices: NoticeLog) -> None:
+        self.flaws.add(problem.reason)
+        notices.add(claim.ingress, problem)
 
 
 def order(target: Target) -> tuple[int, str, str]:
@@ -121,13 +117,11 @@ def _tell_ties(routes: Routes, notices: NoticeLog) -> None:
     if len(highest) < 2 or not any(capped for _, capped, _ in highest):
         return
     for target, _, ingress in highest:
-        notices.add(
-            Reason.PATH_TOO_LONG,
-            ingress,
+        message = (
             f"{len(highest)} paths share the highest priority, so their order is open;"
-            f" one is {str(target.path)[:60]}…",
-            routes.host,
+            f" one is {str(target.path)[:60]}…"
         )
+        notices.add(ingress, Problem(Reason.PATH_TOO_LONG, message, routes.host))
 
 
 def _tell_collisions(routes: Routes, notices: NoticeLog) -> None:
@@ -139,9 +133,5 @@ def _tell_collisions(routes: Routes, notices: NoticeLog) -> None:
         texts = sorted({path for path, _ in found})
         for path, ingress in found if len(texts) > 1 else ():
             others = ", ".join(each[:80] for each in texts if each != path)
-            notices.add(
-                Reason.PATH_KEY_COLLISION,
-                ingress,
-                f"older releases of Pangolin cannot tell the path {path[:80]} from {others}",
-                routes.host,
-            )
+            message = f"older releases of Pangolin cannot tell the path {path[:80]} from {others}"
+            notices.add(ingress, Problem(Reason.PATH_KEY_COLLISION, message, routes.host))

@@ -10,10 +10,10 @@ from pic.core.model import (
     IngressPath,
     ServiceBackend,
 )
-from pic.core.notices import Notice, Reason
+from pic.core.notices import Reason
 from pic.planning import annotations
 from pic.planning.annotations import IngressOptions, Switch
-from pic.planning.notice_log import NoticeLog, ref
+from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.parse import Settings
 
 SOLVER_LABEL = "acme.cert-manager.io/http01-solver"
@@ -51,11 +51,10 @@ def managed(
         if not name or wishes.enabled is Switch.OFF:
             continue
         if reason := ignored(ingress):
-            notices.add(reason, ingress, _WHY_IGNORED[reason])
+            notices.add(ingress, Problem(reason, _WHY_IGNORED[reason]))
             continue
-        for remark in wishes.remarks:
-            about, annotation = ref(ingress), remark.annotation
-            notices.put(Notice(remark.reason, about, remark.message, annotation=annotation))
+        for problem in wishes.problems:
+            notices.add(ingress, problem)
         yield Managed(ingress, wishes, _class_tunnel(name, settings))
 
 

@@ -11,11 +11,12 @@ from pic.core.model import (
     Tunnel,
     TunnelRef,
 )
-from pic.core.notices import Reason, ReasonedError
+from pic.core.notices import Reason
+from pic.planning.notice_log import Problem, ProblemError
 from pic.settings.parse import Settings
 
 
-class TunnelError(ReasonedError):
+class TunnelError(ProblemError):
     """A tunnel that cannot be used now."""
 
 
@@ -49,16 +50,16 @@ class Tunnels:
             if snapshot.organizations is None
             else {(each.namespace, each.name): each for each in snapshot.organizations}
         )
-        self._known: dict[tuple[str, str], ResolvedTunnel | TunnelError] = {}
+        self._known: dict[tuple[str, str], ResolvedTunnel | Problem] = {}
 
-    def find(self, written: str, namespace: str) -> ResolvedTunnel | TunnelError:
+    def find(self, written: str, namespace: str) -> ResolvedTunnel | Problem:
         """Find what an Ingress of that namespace calls its tunnel: `name` or `namespace/name`."""
         key = (namespace, written)
         if key not in self._known:
             try:
                 self._known[key] = self._find(written, namespace)
             except TunnelError as error:
-                self._known[key] = error
+                self._known[key] = error.problem
         return self._known[key]
 
     def _find(self, written: str, namespace: str) -> ResolvedTunnel:

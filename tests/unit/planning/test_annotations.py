@@ -7,11 +7,11 @@ from pic.planning.annotations import (
     NONE,
     PREFIX,
     IngressOptions,
-    Remark,
     Switch,
     read,
     switch,
 )
+from pic.planning.notice_log import Problem
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_every_annotation_is_read() -> None:
         path_regex=True,
         scheme="https",
     )
-    assert found.remarks == ()
+    assert found.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -76,25 +76,25 @@ def test_what_cannot_be_read_protects_or_holds_and_is_told(
     found = read({f"{PREFIX}{name}": value})
 
     assert found == expected
-    assert [remark.reason for remark in found.remarks] == [Reason.INVALID_ANNOTATION]
+    assert [problem.reason for problem in found.problems] == [Reason.INVALID_ANNOTATION]
 
 
 def test_a_long_value_is_shown_in_part() -> None:
-    (remark,) = read({f"{PREFIX}path-regex": "x" * 200}).remarks
+    (problem,) = read({f"{PREFIX}path-regex": "x" * 200}).problems
 
     shown = "'" + "x" * 79
-    assert remark.message == (
+    assert problem.message == (
         f"{PREFIX}path-regex is {shown}, allowed is true or false: its hosts stay as they are"
     )
 
 
 def test_unknown_annotations_are_told_by_name() -> None:
-    assert read({f"{PREFIX}sso2": "x", f"{PREFIX}Enabled": "x"}).remarks == (
-        Remark(
+    assert read({f"{PREFIX}sso2": "x", f"{PREFIX}Enabled": "x"}).problems == (
+        Problem(
             Reason.UNKNOWN_ANNOTATION,
             f"{PREFIX}Enabled does not exist; did you mean {PREFIX}enabled?",
         ),
-        Remark(
+        Problem(
             Reason.UNKNOWN_ANNOTATION, f"{PREFIX}sso2 does not exist; did you mean {PREFIX}sso?"
         ),
     )

@@ -9,6 +9,7 @@ from pic.core.model import (
 )
 from pic.core.notices import Reason
 from pic.planning.backends import BackendError, Resolver
+from pic.planning.notice_log import Problem
 from pic.settings.parse import Settings
 
 WEB = Service(
@@ -117,7 +118,8 @@ def test_a_backend_that_leads_nowhere_is_refused_with_the_reason(
     with pytest.raises(BackendError) as caught:
         resolver.resolve(ServiceBackend(service, port), "prod", None)
 
-    assert (caught.value.reason, str(caught.value)) == (reason, message)
+    assert caught.value.problem == Problem(reason, message)
+    assert str(caught.value) == message
 
 
 def test_what_is_no_service_is_refused() -> None:

@@ -8,18 +8,14 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Reason
-from pic.planning.tunnels import ResolvedTunnel, TunnelError, Tunnels
+from pic.planning.notice_log import Problem
+from pic.planning.tunnels import ResolvedTunnel, Tunnels
 from pic.settings.parse import Settings
 
 ACME = Organization("net", "acme", ("example.com",))
 HERE = Tunnel("prod", "edge", ("net", "acme"), "Ready")
 FAR = Tunnel("net", "far", None, "")
 SNAPSHOT = Snapshot(tunnels=(HERE, FAR), organizations=(ACME,))
-
-
-def error(found: ResolvedTunnel | TunnelError) -> tuple[Reason, str]:
-    assert isinstance(found, TunnelError)
-    return found.reason, str(found)
 
 
 def test_a_tunnel_comes_with_its_organisation_and_its_state() -> None:
@@ -57,14 +53,14 @@ def test_tunnels_that_were_not_looked_at_all_exist() -> None:
 def test_what_is_no_name_names_no_tunnel(written: str) -> None:
     found = Tunnels(Snapshot(), Settings(tunnel_namespaces=("a", "net"))).find(written, "prod")
 
-    assert error(found) == (Reason.TUNNEL_NOT_FOUND, f"{written[:80]!r} names no tunnel")
+    assert found == Problem(Reason.TUNNEL_NOT_FOUND, f"{written[:80]!r} names no tunnel")
 
 
 def test_a_tunnel_may_be_named_with_the_one_namespace_where_tunnels_are() -> None:
     tunnels = Tunnels(SNAPSHOT, Settings(tunnel_namespace="net"))
 
     assert tunnels.find("net/far", "prod") == tunnels.find("far", "prod")
-    assert error(tunnels.find("prod/edge", "prod")) == (
+    assert tunnels.find("prod/edge", "prod") == Problem(
         Reason.TUNNEL_NOT_FOUND,
         "tunnel prod/edge: pic:tunnelNamespaces does not list prod",
     )
