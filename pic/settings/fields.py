@@ -1,14 +1,17 @@
-"""Each setting: its name, what it may be, what it does, and what fills it. No I/O."""
+"""Describes every setting in one table: name, allowed values, effect, environment variables.
+
+Error messages and docs/settings.md are made from this table. `parse.py` holds the defaults. No I/O.
+"""
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pic.settings import readers as read
+from pic.settings import readers
 
 
 class ResourceSchema(StrEnum):
-    """Which form of PangolinResource is written; AUTO asks the installed CRD."""
+    """The form of PangolinResource that pic writes; AUTO follows the installed CRD."""
 
     AUTO = "auto"
     TARGETS = "targets"
@@ -16,21 +19,21 @@ class ResourceSchema(StrEnum):
 
 
 class PathRouting(StrEnum):
-    """Whether the operator in use is trusted to send the paths of a host to different backends."""
+    """Whether the operator can send the paths of one host to different backends."""
 
     WARN = "warn"
     TRUSTED = "trusted"
 
 
 class TargetName(StrEnum):
-    """The systems that a plan is declared in."""
+    """The systems in which pic declares a plan."""
 
     PANGOLIN = "pangolin"
     PIHOLE = "pihole"
 
 
 class LogLevel(StrEnum):
-    """How much is logged."""
+    """How much pic logs."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -39,14 +42,14 @@ class LogLevel(StrEnum):
 
 
 class PiholeApi(StrEnum):
-    """Which interface of Pi-hole is spoken to."""
+    """The API through which pic talks to Pi-hole."""
 
     V6 = "v6"
     DNS_LOCAL = "dns-local"
 
 
 class Scheme(StrEnum):
-    """How a backend is spoken to."""
+    """The protocol that Pangolin speaks to a backend."""
 
     HTTP = "http"
     HTTPS = "https"
@@ -57,270 +60,288 @@ class Field:
     """One setting.
 
     Attributes:
-        key: Its name in a stack file, without `pic:`.
-        environment: The variables that fill it where the stack leaves it open, the first set wins.
+        key: The name in a stack file, without `pic:`.
+        reader: Checks a value and converts it.
+        allowed: The allowed values, as error messages name them.
+        description: The effect, as docs/settings.md explains it.
+        environment: The variables that supply a value when the stack does not set one. The first
+            variable that is not empty counts.
     """
 
     key: str
-    reader: read.Reader[object]
+    reader: readers.Reader[object]
     allowed: str
     description: str
     environment: tuple[str, ...] = ()
 
     @property
     def attribute(self) -> str:
-        """Its name in Settings."""
-        return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", self.key)
+        """The name of the attribute in Settings."""
+        return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", self.key)
 
 
-_SWITCH = "true or false (also yes, no, on, off, 1, 0)"
-_WHOLE = f"a whole number from 0 to {read.LARGEST}"
-_DURATION = "a duration such as 30s, 5m or 1h30m, or seconds; from 1s to 720h"
-_NAMESPACES = "names of namespaces: a list, or text with commas"
+_BOOLEAN = "true or false (also yes, no, on, off, 1, 0)"
+_WHOLE_NUMBER = f"a whole number from 0 to {readers.LARGEST}"
+_DURATION = "a duration from 1s to 720h, such as 30s, 5m or 1h30m, or a number of seconds"
+_NAMESPACES = "namespace names, as a list or separated by commas"
 
-_CLASS = read.matching(re.compile(r"[A-Za-z0-9*?._/-]*"))
-_CLASS_SUFFIX = read.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"))
-_TOKEN = read.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"))
-_CLUSTER_ID = read.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"), longest=64)
-_DIGEST = read.matching(re.compile(r"([0-9a-f]+(,[0-9a-f]+)*)?"), longest=128)
+_CLASS = readers.matching(re.compile(r"[A-Za-z0-9*?._/-]*"))
+_CLASS_SUFFIX = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"))
+_TOKEN = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"))
+_CLUSTER_ID = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"), longest=64)
+_DIGEST = readers.matching(re.compile(r"([0-9a-f]+(,[0-9a-f]+)*)?"), longest=128)
 
 
 def _scheme(value: object) -> str:
-    return read.choice(Scheme)(value).value
+    return readers.one_of(Scheme)(value).value
 
 
-# Everything there is to know of each setting; messages and docs/settings.md are made of it.
 FIELDS = (
     Field(
         "ingressClasses",
-        read.items(_CLASS, at_least=1),
-        "patterns of class names with * and ?, at least one: a list, or text with commas",
-        'Which Ingress classes are exposed; "" in the list takes the cluster\'s default class.',
+        readers.list_of(_CLASS, at_least=1),
+        "one or more class name patterns, where * and ? match, as a list or separated by commas",
+        'The classes of the Ingresses that pic exposes. "" in the list adds Ingresses without a'
+        " class, if the cluster's default class matches a pattern.",
     ),
     Field(
         "namespaces",
-        read.items(read.namespace),
+        readers.list_of(readers.namespace),
         _NAMESPACES,
-        "Where Ingresses are read; empty is everywhere.",
+        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces.",
         ("PIC_WATCH_NAMESPACES", "WATCH_NAMESPACE"),
     ),
     Field(
         "defaultTunnel",
-        read.object_name,
+        readers.object_name,
         "the name of a PangolinTunnel",
-        "The tunnel of class pangolin and of classes of one's own.",
+        "The tunnel for class pangolin, and for every class that does not start with pangolin-.",
         ("PIC_DEFAULT_TUNNEL_NAME",),
     ),
     Field(
         "tunnelClassMapping",
-        read.assignments(_CLASS_SUFFIX, read.object_name),
-        "a map from class suffix to tunnel name, or suffix=tunnel, one a line or with commas",
-        "The tunnel of class pangolin-<suffix>, where it is not called like the suffix.",
+        readers.assignments_of(_CLASS_SUFFIX, readers.object_name),
+        "a map from class suffix to tunnel name, or suffix=tunnel pairs, one per line or"
+        " separated by commas",
+        "The tunnel for class pangolin-<suffix>. Without an entry, pic takes the tunnel that is"
+        " named like the suffix.",
         ("PIC_TUNNEL_CLASS_MAPPING",),
     ),
     Field(
         "tunnelNamespace",
-        read.unless_empty(read.namespace, None),
-        "the name of a namespace",
-        "The only place where tunnels are looked up.",
+        readers.unless_empty(readers.namespace, None),
+        "a namespace name",
+        "The namespace of the tunnels. If it is not set, pic looks in the namespace of the"
+        " Ingress first, then in the others.",
     ),
     Field(
         "tunnelNamespaces",
-        read.items(read.namespace),
+        readers.list_of(readers.namespace),
         _NAMESPACES,
-        "Where an annotation may name a tunnel as namespace/name.",
+        "The namespaces in which an annotation may select a tunnel as namespace/name, in addition"
+        " to pic:tunnelNamespace.",
     ),
     Field(
         "backendScheme",
         _scheme,
         "http or https",
-        "How backends are spoken to, unless an annotation or the Service says otherwise.",
+        "The protocol that Pangolin speaks to backends, unless an annotation or the Service"
+        " says otherwise.",
         ("PIC_BACKEND_SCHEME",),
     ),
     Field(
         "clusterDomain",
-        read.domain,
+        readers.domain,
         "a DNS name such as cluster.local",
-        "What the addresses of Services end with.",
+        "The DNS domain of the cluster: Service addresses end with it.",
     ),
     Field(
         "domains",
-        read.items(read.domain),
-        "DNS names without wildcards (Unicode as xn--…): a list, or text with commas",
-        "Base domains that split hosts where no organisation has a verified one.",
+        readers.list_of(readers.domain),
+        "DNS names without wildcards (Unicode names as xn--…), as a list or separated by commas",
+        "Base domains at which pic splits a host into subdomain and domain, when no verified"
+        " domain of the organisation matches.",
     ),
     Field(
         "hostPolicy",
-        read.mapping(read.namespace, read.items(read.host_pattern)),
+        readers.map_of(readers.namespace, readers.list_of(readers.host_pattern)),
         "a map from namespace to host patterns such as app.example.com or *.example.com",
-        "Which hosts a namespace may claim; where it is set, a namespace not in it claims none.",
+        "The hosts that each namespace may use. Once it is set, a namespace that it does not"
+        " list may use none.",
     ),
     Field(
         "allowExternalName",
-        read.switch,
-        _SWITCH,
-        "Services of type ExternalName may be exposed.",
+        readers.boolean,
+        _BOOLEAN,
+        "Allow backends that are Services of type ExternalName.",
     ),
     Field(
         "resourceSchema",
-        read.choice(ResourceSchema),
+        readers.one_of(ResourceSchema),
         "auto, targets or target",
-        "The form of PangolinResource that is written; auto reads it from the installed CRD.",
+        "The form of PangolinResource that pic writes. auto follows the installed CRD.",
     ),
     Field(
         "pathRouting",
-        read.choice(PathRouting),
+        readers.one_of(PathRouting),
         "warn or trusted",
-        "trusted: the operator sends paths of one host to different backends, so do not warn.",
+        "Set it to trusted if your operator can send the paths of one host to different"
+        " backends. pic then stops warning about them.",
     ),
     Field(
         "maxRemovals",
-        read.whole,
-        _WHOLE,
-        "How many hosts may go in one run, whatever the ratio.",
+        readers.whole_number,
+        _WHOLE_NUMBER,
+        "The number of hosts that one run may always remove. The larger of this and"
+        " pic:maxRemovalRatio is the limit.",
     ),
     Field(
         "maxRemovalRatio",
-        read.ratio,
+        readers.ratio,
         "a number from 0 to 1",
-        "Which part of the known hosts may go in one run.",
+        "The share of the current hosts that one run may remove. The larger of this and"
+        " pic:maxRemovals is the limit.",
     ),
     Field(
         "maxWeakened",
-        read.unless_empty(read.whole, None),
-        _WHOLE,
-        "How many hosts may lose their login or block in one run, whatever the ratio;"
-        " left open, as pic:maxRemovals.",
+        readers.unless_empty(readers.whole_number, None),
+        _WHOLE_NUMBER,
+        "The number of hosts that may lose their login or their access block in one run. If it"
+        " is not set, pic:maxRemovals counts. pic:maxRemovalRatio can raise the limit.",
     ),
     Field(
         "acknowledge",
         _DIGEST,
-        "the digest that a refusal printed: hexadecimal, in quotes; several by commas",
-        "Lets exactly the refused changes through.",
+        "the digest that a refusal printed: hexadecimal, in quotes; separate several with commas",
+        "Allows exactly the changes that an earlier run refused.",
         ("PIC_ACKNOWLEDGE",),
     ),
     Field(
         "clusterId",
-        read.unless_empty(_CLUSTER_ID, ""),
+        readers.unless_empty(_CLUSTER_ID, ""),
         "the uid of the namespace kube-system",
-        "The only cluster this stack writes to.",
+        "The only cluster that this stack may change. pic init sets it.",
     ),
     Field(
         "adopt",
-        read.switch,
-        _SWITCH,
-        "Objects of the predecessor in Go are taken over: adoption.md.",
+        readers.boolean,
+        _BOOLEAN,
+        "Take over the objects of the earlier controller, which was written in Go: see"
+        " adoption.md.",
     ),
     Field(
         "adoptFrom",
-        read.unless_empty(_TOKEN, ""),
-        "the name of a stack",
-        "An earlier stack of this project, whose objects are taken over: moving-a-stack.md.",
+        readers.unless_empty(_TOKEN, ""),
+        "a stack name",
+        "An earlier stack of this project. pic takes over its objects: see moving-a-stack.md.",
     ),
     Field(
         "context",
-        read.line,
-        "the name of a context of the kubeconfig",
-        "Which cluster; empty is the current context.",
+        readers.single_line,
+        "the name of a context in the kubeconfig",
+        "The kubeconfig context to use. Empty means the current context.",
     ),
     Field(
         "kubeconfig",
-        read.line,
+        readers.single_line,
         "a path",
-        "Where the kubeconfig is; empty looks in the usual places.",
+        "The path of the kubeconfig. Empty means the usual places, such as $KUBECONFIG and"
+        " ~/.kube/config.",
     ),
     Field(
         "events",
-        read.switch,
-        _SWITCH,
-        "Kubernetes Events tell the owners of an Ingress what became of it.",
+        readers.boolean,
+        _BOOLEAN,
+        "Write Kubernetes Events on the Ingresses, so that their owners see the result.",
     ),
     Field(
         "targets",
-        read.items(read.choice(TargetName), at_least=1),
-        "pangolin, pihole or both: a list, or text with commas",
-        "The systems that hosts are declared in.",
+        readers.list_of(readers.one_of(TargetName), at_least=1),
+        "pangolin, pihole or both, as a list or separated by commas",
+        "The systems in which pic declares hosts.",
     ),
     Field(
         "resyncPeriod",
-        read.duration,
+        readers.duration,
         _DURATION,
-        "How often the resident watcher runs when nothing has changed.",
+        "How often pic watch checks everything again, even if nothing has changed.",
         ("PIC_RESYNC_PERIOD",),
     ),
     Field(
         "logLevel",
-        read.choice(LogLevel),
+        readers.one_of(LogLevel),
         "debug, info, warn or error",
-        "How much is logged.",
+        "How much pic logs.",
         ("PIC_LOG_LEVEL", "LOG_LEVEL"),
     ),
     Field(
         "ownerReferences",
-        read.switch,
-        _SWITCH,
-        "Objects are collected with their Ingress; false sends such deletions through the guard.",
+        readers.boolean,
+        _BOOLEAN,
+        "Let Kubernetes delete our objects together with their Ingress. With false, pic deletes"
+        " them itself, and its removal limits apply.",
     ),
     Field(
         "lockTimeout",
-        read.duration,
+        readers.duration,
         _DURATION,
-        "How old the lock of another host must be before it counts as left behind.",
+        "The age at which pic treats the state lock of another machine as left behind.",
     ),
     Field(
         "keepHistory",
-        read.whole,
-        _WHOLE,
-        "How many entries of the stack's history are kept.",
+        readers.whole_number,
+        _WHOLE_NUMBER,
+        "The number of entries that pic keeps in the stack's history.",
     ),
     Field(
         "piholeUrl",
-        read.unless_empty(read.web_address, ""),
+        readers.unless_empty(readers.web_address, ""),
         "an http or https URL without user, password and query",
-        "Where Pi-hole answers.",
+        "The URL of Pi-hole.",
         ("PIHOLE_URL",),
     ),
     Field(
         "piholeTargetIp",
-        read.unless_empty(read.ipv4, ""),
+        readers.unless_empty(readers.ipv4, ""),
         "an IPv4 address",
-        "The address of records whose Ingress names none.",
+        "The address in DNS records, unless an annotation of the Ingress sets another one.",
         ("DEFAULT_TARGET_IP",),
     ),
     Field(
         "piholeApi",
-        read.choice(PiholeApi),
+        readers.one_of(PiholeApi),
         "v6 or dns-local",
-        "Which interface of Pi-hole is spoken to.",
+        "The Pi-hole API that pic uses.",
     ),
     Field(
         "piholeTakeOver",
-        read.switch,
-        _SWITCH,
-        "Records that others made for a host of ours are taken over.",
+        readers.boolean,
+        _BOOLEAN,
+        "Take over existing records of our hosts that pic did not create.",
     ),
     Field(
         "piholeAnnotate",
-        read.switch,
-        _SWITCH,
-        "Ingresses are annotated with the hosts that Pi-hole has.",
+        readers.boolean,
+        _BOOLEAN,
+        "Annotate each Ingress with the hosts that pic registered in Pi-hole.",
     ),
     Field(
         "piholeCa",
-        read.line,
+        readers.single_line,
         "a path",
-        "A file of certificates in PEM that the one of Pi-hole is checked with.",
+        "A PEM file with certificates that pic trusts when it connects to Pi-hole.",
     ),
     Field(
         "piholeServerName",
-        read.unless_empty(read.domain, ""),
+        readers.unless_empty(readers.domain, ""),
         "a DNS name such as pi.hole",
-        "The name in the certificate of Pi-hole, where it is not the one in the URL.",
+        "The name in Pi-hole's certificate, when it differs from the name in the URL.",
     ),
     Field(
         "piholeInsecure",
-        read.switch,
-        _SWITCH,
-        "Any certificate of Pi-hole is accepted, so anybody in between can learn its password.",
+        readers.boolean,
+        _BOOLEAN,
+        "Accept any certificate from Pi-hole. Whoever can intercept the connection can then"
+        " read the password.",
     ),
 )

@@ -17,17 +17,17 @@ TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "Pang
 
 
 def everywhere(_: Settings) -> Sequence[str]:
-    """Return all namespaces, whatever the settings say; the empty text stands for all."""
+    """Return all namespaces, whatever the settings are; the empty text stands for all."""
     return ("",)
 
 
 def watched_namespaces(settings: Settings) -> Sequence[str]:
-    """Return the namespaces of `pic:namespaces`, or all."""
+    """Return the namespaces in `pic:namespaces`, or all."""
     return settings.namespaces or ("",)
 
 
 def tunnel_namespaces(settings: Settings) -> Sequence[str]:
-    """Return the namespaces in which tunnels are looked for, or all."""
+    """Return the namespaces in which pic looks for tunnels, or all."""
     if settings.tunnel_namespace is None:
         return ("",)
     return tuple(dict.fromkeys((settings.tunnel_namespace, *settings.tunnel_namespaces)))
@@ -50,14 +50,14 @@ class Kind:
     """A kind that pic lists.
 
     Attributes:
-        group: Its API group; empty for the core group.
-        plural: The resource, as RBAC names it.
-        why: What pic reads it for, as docs/permissions.md says it.
-        namespaces: Where a run with some settings looks for it.
-        needed: Whether a run with some settings reads it at all.
-        remedy: The setting to change where listing it is forbidden.
-        namespaced: Its objects live in namespaces.
-        earlier_groups: API groups that files may still name.
+        group: The API group; empty for the core group.
+        plural: The name of the resource in RBAC rules.
+        why: What pic needs it for, as docs/permissions.md explains it.
+        namespaces: Returns the namespaces in which a run with these settings reads it.
+        needed: Returns whether a run with these settings reads it at all.
+        remedy: What to change in the settings if RBAC forbids to list it.
+        namespaced: Whether its objects live in namespaces.
+        earlier_groups: API groups under which old manifest files still declare it.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Kind:
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
     def is_in(self, group: str) -> bool:
-        """Say whether an API group is one that this kind has or had."""
+        """Return whether an API group is the current one or an earlier one of this kind."""
         return group in (self.group, *self.earlier_groups)
 
 
@@ -86,7 +86,7 @@ KINDS = (
         INGRESS,
         NETWORKING,
         "ingresses",
-        "what is to be exposed",
+        "to find the hosts to expose",
         namespaces=watched_namespaces,
         needed=_always,
         remedy="narrow pic:namespaces",
@@ -96,9 +96,9 @@ KINDS = (
         INGRESS_CLASS,
         NETWORKING,
         "ingressclasses",
-        "the default class",
+        "to find the default class",
         needed=_has_default_class,
-        remedy="take the empty class out of pic:ingressClasses",
+        remedy='remove "" from pic:ingressClasses',
         namespaced=False,
         earlier_groups=("extensions",),
     ),
@@ -106,7 +106,7 @@ KINDS = (
         SERVICE,
         "",
         "services",
-        "ports of the backends",
+        "to look up the ports of backends",
         namespaces=watched_namespaces,
         remedy="narrow pic:namespaces",
     ),
@@ -114,7 +114,7 @@ KINDS = (
         TUNNEL,
         PANGOLIN,
         "pangolintunnels",
-        "the tunnels",
+        "to find the tunnels",
         version=VERSION,
         namespaces=tunnel_namespaces,
         remedy="set pic:tunnelNamespace",
@@ -123,13 +123,13 @@ KINDS = (
         ORGANIZATION,
         PANGOLIN,
         "pangolinorganizations",
-        "verified domains",
+        "to find the verified domains",
         version=VERSION,
         namespaces=tunnel_namespaces,
         remedy="set pic:tunnelNamespace",
     ),
-    # Listed in all namespaces: an object of ours may be where Ingresses were read before.
-    Kind(RESOURCE, PANGOLIN, "pangolinresources", "what is live and ours", version=VERSION),
+    # In all namespaces: our objects remain where pic read Ingresses before pic:namespaces changed.
+    Kind(RESOURCE, PANGOLIN, "pangolinresources", "to find the objects of pic", version=VERSION),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 

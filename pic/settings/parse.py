@@ -1,4 +1,8 @@
-"""Settings, parsed once, all problems at once. No I/O."""
+"""Parses the settings of a stack and reports every problem at once.
+
+`Settings` holds the parsed values and their defaults. `pic.settings.fields` describes each setting.
+No I/O.
+"""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -17,7 +21,7 @@ from pic.settings.fields import (
     ResourceSchema,
     TargetName,
 )
-from pic.settings.readers import UnfitError, shown, written
+from pic.settings.readers import InvalidValueError, describe, format_value
 
 __all__ = [
     "LogLevel",
@@ -35,12 +39,14 @@ _CLOSE_ENOUGH = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the platform team decided; FIELDS describes each.
+    """The settings of a stack; the table FIELDS describes each of them.
 
     Attributes:
-        namespaces: Empty is all of them.
-        host_policy: None where there is none; with one, a namespace it does not list has no host.
-        max_weakened: None is the same as max_removals.
+        namespaces: Empty means all namespaces.
+        tunnel_namespace: None means that pic looks for tunnels in all namespaces.
+        host_policy: None allows every host. Otherwise a namespace that is not a key has no host.
+        max_weakened: None means the value of max_removals.
+        lock_timeout: The age at which the lock of another machine counts as left behind.
     """
 
     ingress_classes: tuple[str, ...] = ("pangolin", "pangolin-*")
@@ -83,32 +89,36 @@ class Settings:
 
 
 def parse(
-    raw: Mapping[str, object], environment: Mapping[str, str]
+    values: Mapping[str, object], environment: Mapping[str, str]
 ) -> tuple[Settings, tuple[Notice, ...]]:
-    """Return the settings, with a notice for each variable that says otherwise than the stack.
+    """Parse the values of a stack, and those of the environment where the stack sets none.
 
     Args:
-        raw: By key, without `pic:`; text, or what YAML made of it. None is left open.
-        environment: Fills what the stack leaves open; an empty variable counts as not set.
+        values: The stack's values by key, without `pic:`: text, or what YAML made of it. None
+            counts as not set.
+        environment: The environment variables. An empty variable counts as not set.
+
+    Returns:
+        The settings, and a notice for each variable that contradicts the stack.
 
     Raises:
-        SettingsError: Something cannot be right; it names every problem.
+        SettingsError: A key is unknown or a value is not allowed; the error lists every problem.
     """
-    parsing = _Parsing(raw, environment)
+    parsing = _Parsing(values, environment)
     parsing.run()
     if parsing.problems:
         raise SettingsError(parsing.problems)
-    return Settings(**parsing.values), tuple(parsing.notices)
+    return Settings(**parsing.parsed), tuple(parsing.notices)
 
 
 def settings_table() -> list[tuple[str, str, str, str, str]]:
-    """Return key, allowed, default, environment and description of each setting."""
+    """Return key, allowed values, default, variables and description of each setting."""
     defaults = Settings()
     return [
         (
             row.key,
             row.allowed,
-            written(getattr(defaults, row.attribute)),
+            format_value(getattr(defaults, row.attribute)),
             ", ".join(row.environment),
             row.description,
         )
@@ -117,24 +127,24 @@ def settings_table() -> list[tuple[str, str, str, str, str]]:
 
 
 class _Parsing:
-    """One pass over everything that was set; collects values, problems and notices."""
+    """Parses every value once, and collects the results, the problems and the notices."""
 
-    def __init__(self, raw: Mapping[str, object], environment: Mapping[str, str]) -> None:
-        self._raw = raw
+    def __init__(self, values: Mapping[str, object], environment: Mapping[str, str]) -> None:
+        self._values = values
         self._environment = environment
-        # Each value was read by the row of its own field, so its type is the field's.
-        self.values: dict[str, Any] = {}
+        # Any, because each value has the type of its own attribute in Settings.
+        self.parsed: dict[str, Any] = {}
         self.problems: list[str] = []
         self.notices: list[Notice] = []
 
     def run(self) -> None:
-        self.problems.extend(_unknown(self._raw))
+        self.problems.extend(_unknown_keys(self._values))
         for row in FIELDS:
             variable = next((name for name in row.environment if self._environment.get(name)), None)
-            if self._raw.get(row.key) is not None:
-                self._from_stack(row, self._raw[row.key], variable)
+            if self._values.get(row.key) is not None:
+                self._from_stack(row, self._values[row.key], variable)
             elif variable is not None:
-                self._read(row, self._environment[variable], f" from {variable}")
+                self._read(row, self._environment[variable], f" (from {variable})")
 
     def _from_stack(self, row: Field, value: object, variable: str | None) -> None:
         if self._read(row, value, "") and variable is not None:
@@ -142,11 +152,11 @@ class _Parsing:
 
     def _read(self, row: Field, value: object, origin: str) -> bool:
         try:
-            self.values[row.attribute] = row.reader(value)
-        except UnfitError as error:
+            self.parsed[row.attribute] = row.reader(value)
+        except InvalidValueError as error:
             detail = f" ({error})" if str(error) else ""
             self.problems.append(
-                f"pic:{row.key}{origin} is {shown(value)}{detail}; allowed: {row.allowed}"
+                f"pic:{row.key}{origin} is {describe(value)}{detail}; allowed: {row.allowed}"
             )
             return False
         return True
@@ -154,24 +164,28 @@ class _Parsing:
     def _compare(self, row: Field, value: object, variable: str) -> None:
         text = self._environment[variable]
         try:
-            differs = row.reader(text) != self.values[row.attribute]
-            problem = f"is {shown(text)}, but pic:{row.key} is {shown(value)}, which stands"
-        except UnfitError:
+            differs = row.reader(text) != self.parsed[row.attribute]
+            problem = (
+                f"is {describe(text)} and pic:{row.key} is {describe(value)}: pic uses"
+                f" pic:{row.key}"
+            )
+        except InvalidValueError:
+            # The value is not repeated: it may be a password in the wrong variable.
             differs = True
-            problem = f"is unreadable and not used, because pic:{row.key} is set"
+            problem = f"has an invalid value: pic ignores it and uses pic:{row.key}"
         if differs:
-            about = Ref("Setting", "", row.key)
-            self.notices.append(Notice(Reason.SETTING_DIFFERS, about, f"{variable} {problem}"))
+            setting = Ref("Setting", "", row.key)
+            self.notices.append(Notice(Reason.SETTING_DIFFERS, setting, f"{variable} {problem}"))
 
 
-def _unknown(raw: Mapping[str, object]) -> Iterator[str]:
-    known = {_squashed(row.key): row.key for row in FIELDS}
-    for key in sorted(raw.keys() - known.values()):
-        near = difflib.get_close_matches(_squashed(key), known, n=1, cutoff=_CLOSE_ENOUGH)
-        hint = f"; did you mean pic:{known[near[0]]}?" if near else ""
+def _unknown_keys(values: Mapping[str, object]) -> Iterator[str]:
+    keys = {_simplified(row.key): row.key for row in FIELDS}
+    for key in sorted(values.keys() - keys.values()):
+        near = difflib.get_close_matches(_simplified(key), keys, n=1, cutoff=_CLOSE_ENOUGH)
+        hint = f"; did you mean pic:{keys[near[0]]}?" if near else ""
         yield f"unknown setting pic:{key}{hint}"
 
 
-def _squashed(key: str) -> str:
-    """Return a key without what people write differently."""
+def _simplified(key: str) -> str:
+    """Return a key in lower case and without separators, so that spellings compare equal."""
     return key.replace("_", "").replace("-", "").lower()

@@ -1,4 +1,8 @@
-"""Readers of single settings: text or a YAML value in, a checked value out. No I/O."""
+"""Reads the value of one setting: takes text or a YAML value and returns a checked value.
+
+A value comes from a stack file (where YAML has already parsed it), from a `--config` flag, or from
+an environment variable (both always text). Every reader accepts all of these. No I/O.
+"""
 
 import json
 import re
@@ -15,12 +19,12 @@ V = TypeVar("V")
 E = TypeVar("E", bound=StrEnum)
 Reader = Callable[[object], T]
 
-LONGEST_SHOWN = 80
+LONGEST_DESCRIPTION = 80
 LARGEST = 999_999_999
 SHORTEST_DURATION = timedelta(seconds=1)
 LONGEST_DURATION = timedelta(days=30)
 
-SWITCH_WORDS = {
+BOOLEAN_WORDS = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
@@ -40,64 +44,77 @@ _DOMAIN = re.compile(rf"(?:{_LABEL}\.)*(?![0-9]+$){_LABEL}")
 _HOST_PATTERN = re.compile(rf"{_STARRED}(?:\.{_STARRED})*")
 
 
-class UnfitError(ValueError):
-    """A value that a setting cannot have; its text says which part, and is empty for all of it."""
+class InvalidValueError(ValueError):
+    """A value that a setting does not allow.
+
+    The text names the part that is wrong. It is empty when the whole value is wrong.
+    """
 
 
-def shown(value: object) -> str:
-    """Return a value as messages have it: short, on one line, and never with a password."""
+def describe(value: object) -> str:
+    """Return a value as messages show it: short, on one line, and never with a password."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
-        return "a value too large to show"
+        # Python does not print numbers of thousands of digits.
+        return "a value that is too large to show"
+    # A URL can carry a password before "@" or in its query.
     if "@" in text or ("?" in text and "://" in text):
-        return "not shown, since it may hold a password"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+        return "hidden because it may contain a password"
+    return text if len(text) <= LONGEST_DESCRIPTION else f"{text[: LONGEST_DESCRIPTION - 1]}…"
 
 
-def plain(value: object) -> str:
-    """Return text without the space around it; a whole number counts as text."""
+def plain_text(value: object) -> str:
+    """Read text and strip the space around it.
+
+    A whole number counts as text, because YAML turns an unquoted `42` into a number.
+    """
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST:
         return str(value)
-    raise UnfitError
+    raise InvalidValueError
 
 
-def line(value: object) -> str:
+def single_line(value: object) -> str:
     """Read text without control characters."""
-    text = plain(value)
+    text = plain_text(value)
     if not text.isprintable():
-        raise UnfitError
+        raise InvalidValueError
     return text
 
 
 def matching(pattern: re.Pattern[str], longest: int = 253) -> Reader[str]:
-    """Return a reader of text of a certain form."""
+    """Return a reader of text that matches a pattern.
+
+    Args:
+        pattern: Must match the whole text.
+        longest: The largest number of characters; 253 is the limit for names in Kubernetes.
+    """
 
     def read(value: object) -> str:
-        text = plain(value)
+        text = plain_text(value)
         if len(text) > longest or not pattern.fullmatch(text):
-            raise UnfitError
+            raise InvalidValueError
         return text
 
     return read
 
 
-def name_like(pattern: re.Pattern[str]) -> Reader[str]:
-    """Return a reader of DNS names: lower-cased, one trailing dot dropped."""
-    fitting = matching(pattern)
-    return lambda value: fitting(plain(value).lower().removesuffix("."))
+def dns_name(pattern: re.Pattern[str]) -> Reader[str]:
+    """Return a reader of DNS names that lower-cases them and drops one trailing dot."""
+    read = matching(pattern)
+    return lambda value: read(plain_text(value).lower().removesuffix("."))
 
 
 namespace = matching(_NAMESPACE)
 object_name = matching(_OBJECT_NAME)
-domain = name_like(_DOMAIN)
-host_pattern = name_like(_HOST_PATTERN)
+domain = dns_name(_DOMAIN)
+host_pattern = dns_name(_HOST_PATTERN)
 
 
 def unless_empty(reader: Reader[T], empty: V) -> Reader[T | V]:
-    """Return a reader that takes empty text for a setting that is left open."""
+    """Return a reader that treats empty text as "not set"."""
 
     def read(value: object) -> T | V:
         return empty if isinstance(value, str) and not value.strip() else reader(value)
@@ -105,49 +122,49 @@ def unless_empty(reader: Reader[T], empty: V) -> Reader[T | V]:
     return read
 
 
-def choice(options: type[E]) -> Reader[E]:
-    """Return a reader of one of some words, in any case."""
+def one_of(options: type[E]) -> Reader[E]:
+    """Return a reader of the words of an enumeration; upper and lower case are the same."""
 
     def read(value: object) -> E:
         try:
-            return options(plain(value).lower())
+            return options(plain_text(value).lower())
         except ValueError as error:
-            raise UnfitError from error
+            raise InvalidValueError from error
 
     return read
 
 
-def switch(value: object) -> bool:
-    """Read true or false, in any of the usual spellings."""
+def boolean(value: object) -> bool:
+    """Read true or false in any of the usual spellings."""
     if isinstance(value, bool):
         return value
     try:
-        return SWITCH_WORDS[plain(value).lower()]
+        return BOOLEAN_WORDS[plain_text(value).lower()]
     except KeyError as error:
-        raise UnfitError from error
+        raise InvalidValueError from error
 
 
-def whole(value: object) -> int:
-    """Read a whole number that is not negative; 5.0 is one, true is none."""
-    found = _WHOLE.fullmatch(_number_text(value))
-    if not found:
-        raise UnfitError
-    return int(found[1])
+def whole_number(value: object) -> int:
+    """Read a whole number that is not negative. 5.0 counts as one, true does not."""
+    match = _WHOLE.fullmatch(_number_text(value))
+    if not match:
+        raise InvalidValueError
+    return int(match[1])
 
 
 def ratio(value: object) -> float:
     """Read a number from 0 to 1."""
     text = _number_text(value)
     if not _NUMBER.fullmatch(text) or float(text) > 1:
-        raise UnfitError
+        raise InvalidValueError
     return float(text)
 
 
 def duration(value: object) -> timedelta:
-    """Read a duration as Go writes it, or seconds."""
+    """Read a duration in the notation of Go (`1h30m`), or a number of seconds."""
     seconds = _seconds(_number_text(value))
     if not SHORTEST_DURATION.total_seconds() <= seconds <= LONGEST_DURATION.total_seconds():
-        raise UnfitError
+        raise InvalidValueError
     return timedelta(seconds=seconds)
 
 
@@ -155,134 +172,143 @@ def _seconds(text: str) -> float:
     if _NUMBER.fullmatch(text):
         return float(text)
     if not _DURATION.fullmatch(text):
-        raise UnfitError
+        raise InvalidValueError
     return sum(float(number) * _SECONDS[unit] for number, unit in _DURATION_PART.findall(text))
 
 
 def _number_text(value: object) -> str:
-    return f"{value:.9f}" if isinstance(value, float) else plain(value)
+    # str() would write small numbers with an exponent, which the patterns do not accept.
+    return f"{value:.9f}" if isinstance(value, float) else plain_text(value)
 
 
-def items(reader: Reader[T], at_least: int = 0) -> Reader[tuple[T, ...]]:
-    """Return a reader of lists: YAML, JSON, or text with commas; what stands twice counts once."""
+def list_of(reader: Reader[T], at_least: int = 0) -> Reader[tuple[T, ...]]:
+    """Return a reader of lists, in YAML, in JSON, or as text with commas or line breaks.
+
+    The reader drops duplicates and keeps the order.
+    """
 
     def read(value: object) -> tuple[T, ...]:
-        found = tuple(dict.fromkeys(part(reader, item) for item in _listed(value)))
-        if len(found) < at_least:
-            raise UnfitError
-        return found
+        parts = tuple(dict.fromkeys(read_part(reader, item) for item in _split(value)))
+        if len(parts) < at_least:
+            raise InvalidValueError
+        return parts
 
     return read
 
 
-def part(reader: Reader[T], value: object) -> T:
-    """Read one part of a value; the error names the part.
+def read_part(reader: Reader[T], value: object) -> T:
+    """Read one part of a value.
 
     Raises:
-        UnfitError: It does not fit.
+        InvalidValueError: The part is not allowed; the text of the error names it.
     """
     try:
         return reader(value)
-    except UnfitError as error:
-        raise UnfitError(f"{shown(value)} does not fit") from error
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{describe(value)} is not allowed") from error
 
 
-def _listed(value: object) -> Iterable[object]:
+def _split(value: object) -> Iterable[object]:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = from_json(value)
+        value = parse_json(value)
     if isinstance(value, list | tuple):
         return value
-    return (text for text in re.split(r"[,\n]", plain(value)) if text.strip())
+    return (text for text in re.split(r"[,\n]", plain_text(value)) if text.strip())
 
 
-def mapping(keys: Reader[K], values: Reader[V]) -> Reader[dict[K, V]]:
-    """Return a reader of maps: YAML or JSON."""
+def map_of(keys: Reader[K], values: Reader[V]) -> Reader[dict[K, V]]:
+    """Return a reader of maps, in YAML or in JSON."""
 
     def read(value: object) -> dict[K, V]:
-        found = from_json(value) if isinstance(value, str) else value
-        if not isinstance(found, Mapping):
-            raise UnfitError
-        return unique((part(keys, key), part(values, item)) for key, item in found.items())
+        entries = parse_json(value) if isinstance(value, str) else value
+        if not isinstance(entries, Mapping):
+            raise InvalidValueError
+        return map_of_unique(
+            (read_part(keys, key), read_part(values, item)) for key, item in entries.items()
+        )
 
     return read
 
 
-def assignments(keys: Reader[K], values: Reader[V]) -> Reader[dict[K, V]]:
-    """Return a reader of maps that may also be `k=v`, one a line or with commas."""
-    structured = mapping(keys, values)
+def assignments_of(keys: Reader[K], values: Reader[V]) -> Reader[dict[K, V]]:
+    """Return a reader of maps that also accepts `key=value` pairs, split at commas and lines."""
+    structured = map_of(keys, values)
 
     def read(value: object) -> dict[K, V]:
         if not isinstance(value, str) or value.lstrip().startswith("{"):
             return structured(value)
         pairs = (_assignment(text) for text in re.split(r"[,\n]", value) if text.strip())
-        return unique((part(keys, key), part(values, item)) for key, item in pairs)
+        return map_of_unique((read_part(keys, key), read_part(values, item)) for key, item in pairs)
 
     return read
 
 
 def _assignment(text: str) -> tuple[str, str]:
-    key, found, value = text.partition("=")
-    if not found:
-        raise UnfitError(f"{shown(text.strip())} has no =")
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidValueError(f"{describe(text.strip())} has no =")
     return key.strip(), value.strip()
 
 
-def unique(pairs: Iterable[tuple[K, V]]) -> dict[K, V]:
-    """Return the pairs as a map.
+def map_of_unique(pairs: Iterable[tuple[K, V]]) -> dict[K, V]:
+    """Return a map of the pairs.
 
     Raises:
-        UnfitError: A key stands twice.
+        InvalidValueError: A key occurs twice.
     """
     result: dict[K, V] = {}
     for key, value in pairs:
         if key in result:
-            raise UnfitError(f"{shown(key)} is there twice")
+            raise InvalidValueError(f"{describe(key)} occurs twice")
         result[key] = value
     return result
 
 
-def from_json(text: str) -> object:
-    """Parse JSON in which no key stands twice.
+def parse_json(text: str) -> object:
+    """Parse JSON, and refuse a key that occurs twice.
 
     Raises:
-        UnfitError: It is none.
+        InvalidValueError: The text is not valid JSON, or a key occurs twice.
     """
     try:
-        found: object = json.loads(text, object_pairs_hook=unique, parse_constant=_refuse)
-    except UnfitError:
+        value: object = json.loads(
+            text, object_pairs_hook=map_of_unique, parse_constant=_refuse_constant
+        )
+    except InvalidValueError:
         raise
     except (ValueError, RecursionError) as error:
-        raise UnfitError("it is not valid JSON") from error
-    return found
+        raise InvalidValueError("not valid JSON") from error
+    return value
 
 
-def _refuse(text: str) -> NoReturn:
-    raise UnfitError(f"{text} is no JSON")
+def _refuse_constant(text: str) -> NoReturn:
+    # Python would accept NaN and Infinity, which the JSON standard does not have.
+    raise InvalidValueError(f"JSON has no {text}")
 
 
 def ipv4(value: object) -> str:
     """Read an IPv4 address."""
     try:
-        return str(IPv4Address(plain(value)))
+        return str(IPv4Address(plain_text(value)))
     except ValueError as error:
-        raise UnfitError from error
+        raise InvalidValueError from error
 
 
 def web_address(value: object) -> str:
-    """Read an http or https URL; a user, a password or a query in it is refused."""
-    text = plain(value).rstrip("/")
+    """Read an http or https URL. It must not contain a user, a password or a query."""
+    text = plain_text(value).rstrip("/")
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError as error:
-        raise UnfitError from error
+        raise InvalidValueError from error
     if not usable or not re.fullmatch(r"[!-~]+", text) or set(text) & set("@?#\\"):
-        raise UnfitError
+        raise InvalidValueError
     return text
 
 
-def written(value: object) -> str:
-    """Return a parsed value as a person would write it into a stack file."""
+def format_value(value: object) -> str:
+    """Return a parsed value in the notation of a stack file."""
     match value:
         case None:
             return ""
@@ -293,11 +319,11 @@ def written(value: object) -> str:
         case Mapping():
             return ", ".join(f"{key}={item}" for key, item in sorted(value.items()))
         case timedelta():
-            return _written_duration(int(value.total_seconds()))
+            return _format_duration(int(value.total_seconds()))
         case _:
             return str(value)
 
 
-def _written_duration(seconds: int) -> str:
+def _format_duration(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     return f"{seconds}s" if rest else f"{minutes}m"

@@ -1,4 +1,4 @@
-"""The stack file `stacks/Pulumi.<stack>.yaml`: read for its settings, written by `pic init`."""
+"""Reads the stack file `stacks/Pulumi.<stack>.yaml`, and writes it for `pic init`."""
 
 import re
 from collections.abc import Mapping
@@ -11,13 +11,24 @@ from pic.core.errors import SettingsError
 
 FOLDER = "stacks"
 PROJECT = "pic"
+# stacks/Pulumi.example.yaml explains the settings to readers. It is in every checkout, so it must
+# not count when a verb looks for the only stack.
+EXAMPLE = "example"
 _PREFIX = f"{PROJECT}:"
 _STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
 class StackFile:
-    """The stack file of one stack below a project's folder."""
+    """The stack file of one stack.
+
+    Attributes:
+        root: The folder of the project, which contains `stacks/`.
+        stack: The name of the stack.
+
+    Raises:
+        SettingsError: The name is not a valid stack name, or it is the name of the example.
+    """
 
     root: Path
     stack: str
@@ -25,49 +36,62 @@ class StackFile:
     def __post_init__(self) -> None:
         if not _STACK_NAME.fullmatch(self.stack):
             raise SettingsError(
-                [f"{self.stack!r} is no name of a stack: letters, digits, -, _ and . may be in it"]
+                [
+                    f"{self.stack!r} is not a valid stack name: use up to 100 letters, digits,"
+                    " hyphens, underscores and dots"
+                ]
+            )
+        if self.stack == EXAMPLE:
+            raise SettingsError(
+                [
+                    f"{EXAMPLE!r} cannot be a stack: {self.display_path} only explains the"
+                    " settings. Choose another name, for example: pic init --stack prod"
+                ]
             )
 
     @property
     def path(self) -> Path:
-        """Where it is, or would be."""
+        """The path of the file, which need not exist."""
         return self.root / FOLDER / f"Pulumi.{self.stack}.yaml"
 
+    @property
+    def display_path(self) -> str:
+        """The path relative to the project, for messages."""
+        return f"{FOLDER}/{self.path.name}"
+
     def settings(self) -> dict[str, object]:
-        """Return its `pic:*` settings, without the prefix.
+        """Return the `pic:*` settings, without the prefix.
 
         Raises:
-            SettingsError: There is no such file, or it cannot be read.
+            SettingsError: The file does not exist or cannot be read, or a setting is encrypted.
         """
         config = self._config(self._content())
-        found = {
+        settings = {
             key.removeprefix(_PREFIX): value
             for key, value in config.items()
             if key.startswith(_PREFIX)
         }
-        secret = [key for key, value in found.items() if _is_secret(value)]
-        if secret:
-            raise SettingsError(
-                [
-                    f"{self.shown}: {_PREFIX}{key} is encrypted, and no setting is a secret: set it"
-                    " in the clear"
-                    for key in secret
-                ]
-            )
-        return found
+        if problems := [
+            f"{self.display_path}: {_PREFIX}{key} is encrypted, but pic settings cannot be secrets:"
+            " set it as plain text"
+            for key, value in settings.items()
+            if _is_secret(value)
+        ]:
+            raise SettingsError(problems)
+        return settings
 
-    def merge(self, values: Mapping[str, object]) -> None:
-        """Write settings into the file, keeping what else is there.
+    def merge(self, settings: Mapping[str, object]) -> None:
+        """Add settings to the file, and keep everything else in it.
 
         Raises:
-            SettingsError: The file there cannot be read, or not be written.
+            SettingsError: The existing file cannot be read, or the file cannot be written.
         """
         content = self._content() if self.path.exists() else {}
-        there = self._config(content)
-        config = {**there, **{f"{_PREFIX}{key}": values[key] for key in values}}
-        if config != there:
-            # Only then, since comments do not survive it.
-            self._write({**content, "config": config})
+        old = self._config(content)
+        new = {**old, **{f"{_PREFIX}{key}": settings[key] for key in settings}}
+        # Writing loses the comments of the file, so it is written only for a change.
+        if new != old:
+            self._write({**content, "config": new})
 
     def _write(self, content: Mapping[str, object]) -> None:
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
@@ -75,43 +99,41 @@ class StackFile:
             self.path.parent.mkdir(exist_ok=True)
             self.path.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise SettingsError([f"{self.shown} cannot be written: {error.strerror}"]) from error
+            raise SettingsError(
+                [f"{self.display_path} cannot be written: {error.strerror}"]
+            ) from error
 
     def _content(self) -> dict[str, object]:
         try:
-            found = yaml.safe_load(self.path.read_text(encoding="utf-8"))
+            content = yaml.safe_load(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
-            raise SettingsError([f"there is no {self.shown}: {self._known()}"]) from error
+            raise SettingsError([f"{self.display_path} does not exist: {self._hint()}"]) from error
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             problem = " ".join(str(error).split())
-            raise SettingsError([f"{self.shown} cannot be read: {problem}"]) from error
-        if not isinstance(found, dict | None):
-            raise SettingsError([f"{self.shown} is not a map"])
-        return found or {}
+            raise SettingsError([f"{self.display_path} cannot be read: {problem}"]) from error
+        if not isinstance(content, dict | None):
+            raise SettingsError([f"{self.display_path} must contain a YAML map"])
+        return content or {}
 
     def _config(self, content: Mapping[str, object]) -> dict[str, object]:
         config = content.get("config")
         if not isinstance(config, dict | None):
-            raise SettingsError([f"{self.shown}: config is not a map"])
+            raise SettingsError([f"{self.display_path}: config must be a map of settings"])
         return {str(key): value for key, value in (config or {}).items()}
 
-    def _known(self) -> str:
-        found = stacks(self.root)
-        if found:
-            return f"the stacks are {', '.join(found)}"
-        return f"pic init --stack {self.stack} writes it"
-
-    @property
-    def shown(self) -> str:
-        """The path as people know it."""
-        return f"{FOLDER}/{self.path.name}"
+    def _hint(self) -> str:
+        if names := stacks(self.root):
+            return f"use one of the stacks {', '.join(names)}, or run pic init --stack {self.stack}"
+        return f"run pic init --stack {self.stack} to create it"
 
 
 def stacks(root: Path) -> list[str]:
-    """Return the stacks that have a file, by name."""
-    found = (root / FOLDER).glob("Pulumi.*.yaml")
-    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in found)
+    """Return the names of the stacks that have a file, sorted, without the example."""
+    files = (root / FOLDER).glob("Pulumi.*.yaml")
+    names = {path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in files}
+    return sorted(names - {EXAMPLE})
 
 
 def _is_secret(value: object) -> bool:
+    """Return whether `pulumi config set --secret` wrote a value."""
     return isinstance(value, dict) and set(value) == {"secure"}

@@ -16,9 +16,10 @@ from pic.cluster import listing
 from pic.cluster.listing import ApiTransport, Listing
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
+from pic.run.targets import needed
 from pic.settings.kinds import BY_NAME
 from pic.settings.parse import ResourceSchema, Settings, TargetName
-from pic.settings.permissions import Permission, needed
+from pic.settings.permissions import Permission
 from pic.settings.stack_file import StackFile
 from pic.snapshot.assemble import snapshot
 
@@ -349,7 +350,7 @@ REMEDIES = {
     "ingresses": ", or narrow pic:namespaces",
     "services": ", or narrow pic:namespaces",
     "namespaces": ", or set pic:clusterId",
-    "ingressclasses": ", or take the empty class out of pic:ingressClasses",
+    "ingressclasses": ', or remove "" from pic:ingressClasses',
     "pangolintunnels": ", or set pic:tunnelNamespace",
     "pangolinorganizations": ", or set pic:tunnelNamespace",
     "customresourcedefinitions": ", or set pic:resourceSchema",

@@ -122,7 +122,7 @@ def test_a_broken_setting_deletes_nothing(stage: Stage) -> None:
 
     assert answer == failed(*answer.complaints)
     assert [line.partition(";")[0] for line in answer.complaints[0].splitlines()] == [
-        "pic:ingressClasses is '!!' ('!!' does not fit)",
+        "pic:ingressClasses is '!!' ('!!' is not allowed)",
         "pic:maxRemovals is 'few'",
     ]
     assert "Traceback" not in answer.printed

@@ -170,8 +170,8 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
 
     assert capsys.readouterr().out.splitlines()[3:5] == [
         "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: name the host",
-        "Warning: SettingDiffers: Setting backendScheme: PIC_BACKEND_SCHEME is 'https', but"
-        " pic:backendScheme is 'http', which stands",
+        "Warning: SettingDiffers: Setting backendScheme: PIC_BACKEND_SCHEME is 'https' and"
+        " pic:backendScheme is 'http': pic uses pic:backendScheme",
     ]
 
 
@@ -185,11 +185,12 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
         (["plan"], "there is no stack file yet: pic init --stack NAME writes one"),
         (
             ["plan", "--stack", "prod"],
-            "there is no stacks/Pulumi.prod.yaml: pic init --stack prod writes it",
+            "stacks/Pulumi.prod.yaml does not exist: run pic init --stack prod to create it",
         ),
         (
             ["plan", "--stack", "a/b"],
-            "'a/b' is no name of a stack: letters, digits, -, _ and . may be in it",
+            "'a/b' is not a valid stack name: use up to 100 letters, digits, hyphens,"
+            " underscores and dots",
         ),
         (
             ["plan", "--offline", "--manifests", "web.yaml", "--config", "x", "--config", "=y"],
@@ -200,6 +201,11 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
             "nowhere: cannot be read: No such file or directory",
         ),
         (["init"], "name the new stack: pic init --stack NAME"),
+        (
+            ["init", "--stack", "example"],
+            "'example' cannot be a stack: stacks/Pulumi.example.yaml only explains the settings."
+            " Choose another name, for example: pic init --stack prod",
+        ),
     ],
 )
 def test_usage_that_cannot_be_right_is_exit_code_2(

@@ -159,7 +159,7 @@ def test_a_refused_listing_names_scope_and_remedy(status: int, remedy: str) -> N
         (Listing(BY_NAME["Service"]), ", or narrow pic:namespaces"),
         (
             Listing(BY_NAME["IngressClass"]),
-            ", or take the empty class out of pic:ingressClasses",
+            ', or remove "" from pic:ingressClasses',
         ),
         (Listing(BY_NAME["PangolinTunnel"]), ", or set pic:tunnelNamespace"),
         (Listing(BY_NAME["PangolinOrganization"]), ", or set pic:tunnelNamespace"),

@@ -1,3 +1,5 @@
+"""What the settings of a stack and the environment together mean."""
+
 import dataclasses
 from collections.abc import Mapping
 from datetime import timedelta
@@ -18,23 +20,25 @@ from pic.settings.parse import (
     settings_table,
 )
 
-WHOLE = "a whole number from 0 to 999999999"
-SWITCH = "true or false (also yes, no, on, off, 1, 0)"
-NAMESPACES = "names of namespaces: a list, or text with commas"
-DURATION = "a duration such as 30s, 5m or 1h30m, or seconds; from 1s to 720h"
+WHOLE_NUMBER = "a whole number from 0 to 999999999"
+BOOLEAN = "true or false (also yes, no, on, off, 1, 0)"
+NAMESPACES = "namespace names, as a list or separated by commas"
+DURATION = "a duration from 1s to 720h, such as 30s, 5m or 1h30m, or a number of seconds"
 
 
-def settings(raw: Mapping[str, object], environment: Mapping[str, str] | None = None) -> Settings:
-    found, notices = parse(raw, environment or {})
+def settings(
+    values: Mapping[str, object], environment: Mapping[str, str] | None = None
+) -> Settings:
+    parsed, notices = parse(values, environment or {})
     assert notices == ()
-    return found
+    return parsed
 
 
 def problems(
-    raw: Mapping[str, object], environment: Mapping[str, str] | None = None
+    values: Mapping[str, object], environment: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     with pytest.raises(SettingsError) as caught:
-        parse(raw, environment or {})
+        parse(values, environment or {})
     return caught.value.problems
 
 
@@ -42,7 +46,7 @@ def is_refused(key: str, value: object) -> bool:
     return problems({key: value})[0].startswith(f"pic:{key} is ")
 
 
-def differs(key: str, message: str) -> Notice:
+def difference(key: str, message: str) -> Notice:
     return Notice(Reason.SETTING_DIFFERS, Ref("Setting", "", key), message)
 
 
@@ -50,12 +54,12 @@ def test_nothing_set_gives_the_defaults() -> None:
     assert parse({}, {}) == (Settings(), ())
 
 
-def test_a_null_in_a_stack_file_leaves_a_setting_open() -> None:
+def test_a_null_in_a_stack_file_counts_as_not_set() -> None:
     assert settings({row.key: None for row in FIELDS}) == Settings()
 
 
-def test_text_alone_can_say_everything() -> None:
-    raw = {
+def test_every_setting_can_be_written_as_text() -> None:
+    values = {
         "ingressClasses": "pangolin, edge-*",
         "namespaces": "prod\ndev",
         "defaultTunnel": "site.eu",
@@ -95,8 +99,8 @@ def test_text_alone_can_say_everything() -> None:
         "piholeInsecure": "on",
     }
 
-    assert raw.keys() == {row.key for row in FIELDS}
-    assert settings(raw) == Settings(
+    assert values.keys() == {row.key for row in FIELDS}
+    assert settings(values) == Settings(
         ingress_classes=("pangolin", "edge-*"),
         namespaces=("prod", "dev"),
         default_tunnel="site.eu",
@@ -137,8 +141,8 @@ def test_text_alone_can_say_everything() -> None:
     )
 
 
-def test_yaml_values_are_taken_as_they_are() -> None:
-    raw: dict[str, object] = {
+def test_settings_can_be_yaml_values() -> None:
+    values: dict[str, object] = {
         "ingressClasses": ["pangolin", ""],
         "namespaces": ["prod", 42, "prod"],
         "tunnelClassMapping": {"eu": "site-eu", 1: 2},
@@ -151,7 +155,7 @@ def test_yaml_values_are_taken_as_they_are() -> None:
         "context": 7,
     }
 
-    assert settings(raw) == Settings(
+    assert settings(values) == Settings(
         ingress_classes=("pangolin", ""),
         namespaces=("prod", "42"),
         tunnel_class_mapping={"eu": "site-eu", "1": "2"},
@@ -165,14 +169,14 @@ def test_yaml_values_are_taken_as_they_are() -> None:
     )
 
 
-def test_a_map_may_be_json_text_or_assignments_with_commas() -> None:
+def test_a_map_can_be_json_or_pairs_with_commas() -> None:
     expected = Settings(tunnel_class_mapping={"eu": "site-eu", "us": "site-us"})
 
     assert settings({"tunnelClassMapping": '{"eu": "site-eu", "us": "site-us"}'}) == expected
     assert settings({"tunnelClassMapping": "eu=site-eu,us=site-us,"}) == expected
 
 
-def test_empty_text_leaves_open_what_may_be_open() -> None:
+def test_empty_text_counts_as_not_set_where_that_is_possible() -> None:
     keys = ("tunnelNamespace", "maxWeakened", "acknowledge", "clusterId", "adoptFrom")
     more = ("piholeUrl", "piholeTargetIp", "namespaces", "domains", "tunnelClassMapping")
     trust = ("piholeCa", "piholeServerName")
@@ -180,8 +184,8 @@ def test_empty_text_leaves_open_what_may_be_open() -> None:
     assert settings(dict.fromkeys((*keys, *more, *trust), " ")) == Settings()
 
 
-def test_every_bad_setting_is_named_at_once() -> None:
-    raw: dict[str, object] = {
+def test_every_problem_is_reported_at_once() -> None:
+    values: dict[str, object] = {
         "clusterDomain": "not a domain",
         "backendScheme": "gopher",
         "maxRemovals": True,
@@ -190,19 +194,19 @@ def test_every_bad_setting_is_named_at_once() -> None:
         "password": "hunter2",
     }
 
-    assert problems(raw, {"PIC_RESYNC_PERIOD": "often"}) == (
+    assert problems(values, {"PIC_RESYNC_PERIOD": "often"}) == (
         "unknown setting pic:ingressClass; did you mean pic:ingressClasses?",
         "unknown setting pic:password",
-        f"pic:namespaces is ['prod', 'Dev'] ('Dev' does not fit); allowed: {NAMESPACES}",
+        f"pic:namespaces is ['prod', 'Dev'] ('Dev' is not allowed); allowed: {NAMESPACES}",
         "pic:backendScheme is 'gopher'; allowed: http or https",
         "pic:clusterDomain is 'not a domain'; allowed: a DNS name such as cluster.local",
-        f"pic:maxRemovals is True; allowed: {WHOLE}",
-        f"pic:resyncPeriod from PIC_RESYNC_PERIOD is 'often'; allowed: {DURATION}",
+        f"pic:maxRemovals is True; allowed: {WHOLE_NUMBER}",
+        f"pic:resyncPeriod (from PIC_RESYNC_PERIOD) is 'often'; allowed: {DURATION}",
     )
 
 
 @pytest.mark.parametrize(
-    ("written", "nearest"),
+    ("key", "nearest"),
     [
         ("ingress_classes", "ingressClasses"),
         ("Namespaces", "namespaces"),
@@ -210,10 +214,8 @@ def test_every_bad_setting_is_named_at_once() -> None:
         ("piholeTargetIP", "piholeTargetIp"),
     ],
 )
-def test_an_unknown_key_is_answered_with_the_nearest(written: str, nearest: str) -> None:
-    assert problems({written: "x"}) == (
-        f"unknown setting pic:{written}; did you mean pic:{nearest}?",
-    )
+def test_the_error_for_an_unknown_key_suggests_the_nearest(key: str, nearest: str) -> None:
+    assert problems({key: "x"}) == (f"unknown setting pic:{key}; did you mean pic:{nearest}?",)
 
 
 @pytest.mark.parametrize(
@@ -248,59 +250,62 @@ def test_an_unknown_key_is_answered_with_the_nearest(written: str, nearest: str)
         ("piholeTargetIp", ["::1", "10.0.0", "10.0.0.256", "010.0.0.1", 10]),
     ],
 )
-def test_values_that_cannot_be_right_are_refused(key: str, values: list[object]) -> None:
+def test_a_value_that_is_not_allowed_is_refused(key: str, values: list[object]) -> None:
     assert [value for value in values if not is_refused(key, value)] == []
 
 
-def test_a_malformed_line_of_a_map_is_named() -> None:
-    allowed = "a map from class suffix to tunnel name, or suffix=tunnel, one a line or with commas"
+def test_the_error_names_the_part_of_a_map_that_is_wrong() -> None:
+    allowed = (
+        "a map from class suffix to tunnel name, or suffix=tunnel pairs, one per line or"
+        " separated by commas"
+    )
     twice = {"eu": "site-eu", " eu": "x"}
 
     assert problems({"tunnelClassMapping": "eu=site-eu\nus"}) == (
         rf"pic:tunnelClassMapping is 'eu=site-eu\nus' ('us' has no =); allowed: {allowed}",
     )
     assert problems({"tunnelClassMapping": twice}) == (
-        f"pic:tunnelClassMapping is {twice} ('eu' is there twice); allowed: {allowed}",
+        f"pic:tunnelClassMapping is {twice} ('eu' occurs twice); allowed: {allowed}",
     )
 
 
-def test_a_long_value_is_shortened() -> None:
+def test_the_error_shortens_a_long_value() -> None:
     shown = "'" + "x" * 78 + "…"
 
-    assert problems({"events": "x" * 200}) == (f"pic:events is {shown}; allowed: {SWITCH}",)
+    assert problems({"events": "x" * 200}) == (f"pic:events is {shown}; allowed: {BOOLEAN}",)
 
 
-def test_a_value_that_python_cannot_print_is_still_a_problem() -> None:
+def test_a_value_that_python_cannot_print_gets_the_usual_error() -> None:
     assert problems({"keepHistory": 10**5000}) == (
-        f"pic:keepHistory is a value too large to show; allowed: {WHOLE}",
+        f"pic:keepHistory is a value that is too large to show; allowed: {WHOLE_NUMBER}",
     )
 
 
 @pytest.mark.parametrize(
     "url", ["https://me:hunter2@pihole.lan", "me:hunter2@pihole", "http://pihole.lan/?auth=hunter2"]
 )
-def test_a_password_in_a_url_is_refused_and_never_shown(url: str) -> None:
+def test_a_url_with_a_password_is_refused_and_never_shown(url: str) -> None:
     hidden = (
-        "is not shown, since it may hold a password; "
+        "is hidden because it may contain a password; "
         "allowed: an http or https URL without user, password and query"
     )
-    unread = differs(
-        "piholeUrl", "PIHOLE_URL is unreadable and not used, because pic:piholeUrl is set"
+    unread = difference(
+        "piholeUrl", "PIHOLE_URL has an invalid value: pic ignores it and uses pic:piholeUrl"
     )
 
     assert problems({"piholeUrl": url}) == (f"pic:piholeUrl {hidden}",)
-    assert problems({}, {"PIHOLE_URL": url}) == (f"pic:piholeUrl from PIHOLE_URL {hidden}",)
+    assert problems({}, {"PIHOLE_URL": url}) == (f"pic:piholeUrl (from PIHOLE_URL) {hidden}",)
     assert parse({"piholeUrl": "http://pihole.lan"}, {"PIHOLE_URL": url})[1] == (unread,)
 
 
-def test_variables_fill_what_the_stack_leaves_open() -> None:
+def test_variables_supply_what_the_stack_does_not_set() -> None:
     environment = {
         "PIC_DEFAULT_TUNNEL_NAME": "site",
         "PIC_TUNNEL_CLASS_MAPPING": "eu=site-eu\nus=site-us",
         "PIC_BACKEND_SCHEME": "https",
         "PIC_RESYNC_PERIOD": "30s",
         "PIC_LOG_LEVEL": "warn",
-        "LOG_LEVEL": "nonsense that nobody reads",
+        "LOG_LEVEL": "ignored because PIC_LOG_LEVEL is set",
         "PIC_WATCH_NAMESPACES": "",
         "WATCH_NAMESPACE": "prod",
         "PIC_ACKNOWLEDGE": "3f1c9a",
@@ -321,48 +326,56 @@ def test_variables_fill_what_the_stack_leaves_open() -> None:
     )
 
 
-def test_the_stack_wins_over_a_variable_and_the_difference_is_a_notice() -> None:
+def test_the_stack_wins_over_a_variable_and_a_notice_reports_the_difference() -> None:
     environment = {
         "PIC_RESYNC_PERIOD": "10m",
         "PIC_BACKEND_SCHEME": "gopher",
         "LOG_LEVEL": "INFO",
         "WATCH_NAMESPACE": "dev",
     }
-    raw = {"resyncPeriod": "5m", "backendScheme": "http", "logLevel": "info", "namespaces": "prod"}
+    values = {
+        "resyncPeriod": "5m",
+        "backendScheme": "http",
+        "logLevel": "info",
+        "namespaces": "prod",
+    }
 
-    assert parse(raw, environment) == (
+    assert parse(values, environment) == (
         Settings(namespaces=("prod",)),
         (
-            differs(
-                "namespaces", "WATCH_NAMESPACE is 'dev', but pic:namespaces is 'prod', which stands"
+            difference(
+                "namespaces",
+                "WATCH_NAMESPACE is 'dev' and pic:namespaces is 'prod': pic uses pic:namespaces",
             ),
-            differs(
+            difference(
                 "backendScheme",
-                "PIC_BACKEND_SCHEME is unreadable and not used, because pic:backendScheme is set",
+                "PIC_BACKEND_SCHEME has an invalid value: pic ignores it and uses"
+                " pic:backendScheme",
             ),
-            differs(
+            difference(
                 "resyncPeriod",
-                "PIC_RESYNC_PERIOD is '10m', but pic:resyncPeriod is '5m', which stands",
+                "PIC_RESYNC_PERIOD is '10m' and pic:resyncPeriod is '5m': pic uses"
+                " pic:resyncPeriod",
             ),
         ),
     )
 
 
-def test_a_variable_does_not_stand_in_for_a_stack_value_that_is_wrong() -> None:
+def test_a_variable_does_not_replace_a_wrong_value_of_the_stack() -> None:
     assert problems({"keepHistory": "x", "logLevel": "loud"}, {"PIC_LOG_LEVEL": "warn"}) == (
         "pic:logLevel is 'loud'; allowed: debug, info, warn or error",
-        f"pic:keepHistory is 'x'; allowed: {WHOLE}",
+        f"pic:keepHistory is 'x'; allowed: {WHOLE_NUMBER}",
     )
 
 
-def test_every_field_of_the_settings_has_its_row_in_order() -> None:
+def test_the_table_of_fields_has_a_row_for_each_attribute_in_order() -> None:
     names = [field.name for field in dataclasses.fields(Settings)]
 
     assert [row.attribute for row in FIELDS] == names
     assert [row[0] for row in settings_table()] == [row.key for row in FIELDS]
 
 
-def test_the_table_shows_defaults_as_a_stack_file_has_them() -> None:
+def test_the_table_shows_defaults_in_the_notation_of_a_stack_file() -> None:
     shown = {row[0]: row[2] for row in settings_table() if row[2]}
 
     assert shown == {
@@ -390,11 +403,11 @@ def test_the_table_shows_defaults_as_a_stack_file_has_them() -> None:
     }
 
 
-def test_a_row_of_the_table_says_everything_of_a_setting() -> None:
+def test_a_row_of_the_table_describes_one_setting() -> None:
     assert settings_table()[1] == (
         "namespaces",
-        "names of namespaces: a list, or text with commas",
+        "namespace names, as a list or separated by commas",
         "",
         "PIC_WATCH_NAMESPACES, WATCH_NAMESPACE",
-        "Where Ingresses are read; empty is everywhere.",
+        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces.",
     )

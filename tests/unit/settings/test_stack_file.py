@@ -1,15 +1,19 @@
-"""The stack file, as it is read and as `pic init` writes it."""
+"""Reading a stack file, writing it for `pic init`, and the example in the repository."""
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from pic.core.errors import SettingsError
-from pic.settings.stack_file import StackFile, stacks
+from pic.settings.parse import Settings, TargetName, parse
+from pic.settings.stack_file import EXAMPLE, FOLDER, PROJECT, StackFile, stacks
+
+EXAMPLE_FILE = Path(__file__).parents[3] / FOLDER / f"Pulumi.{EXAMPLE}.yaml"
 
 
-def written(root: Path, text: str, stack: str = "prod") -> StackFile:
+def write(root: Path, text: str, stack: str = "prod") -> StackFile:
     file = StackFile(root, stack)
     file.path.parent.mkdir(exist_ok=True)
     file.path.write_text(text)
@@ -22,10 +26,10 @@ def problem(file: StackFile) -> str:
     return str(caught.value)
 
 
-def test_settings_are_those_of_this_project_without_the_prefix(tmp_path: Path) -> None:
+def test_a_file_gives_the_settings_of_this_project_without_the_prefix(tmp_path: Path) -> None:
     text = "config: {pic:domains: [a.org], pic:adopt: true, aws:region: x, pic:context: null}\n"
 
-    assert written(tmp_path, text).settings() == {
+    assert write(tmp_path, text).settings() == {
         "domains": ["a.org"],
         "adopt": True,
         "context": None,
@@ -33,36 +37,37 @@ def test_settings_are_those_of_this_project_without_the_prefix(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("text", ["", "config:\n", "config: {}\n", "secretsprovider: x\n"])
-def test_a_file_without_settings_has_none(tmp_path: Path, text: str) -> None:
-    assert written(tmp_path, text).settings() == {}
+def test_a_file_can_have_no_settings(tmp_path: Path, text: str) -> None:
+    assert write(tmp_path, text).settings() == {}
 
 
-def test_a_missing_file_names_the_stacks_there_are(tmp_path: Path) -> None:
-    written(tmp_path, "", "prod")
-    written(tmp_path, "", "dev.eu")
+def test_the_error_for_a_missing_file_lists_the_stacks(tmp_path: Path) -> None:
+    write(tmp_path, "", "prod")
+    write(tmp_path, "", "dev.eu")
 
     assert problem(StackFile(tmp_path, "test")) == (
-        "there is no stacks/Pulumi.test.yaml: the stacks are dev.eu, prod"
+        "stacks/Pulumi.test.yaml does not exist: use one of the stacks dev.eu, prod, or run pic"
+        " init --stack test"
     )
     assert stacks(tmp_path) == ["dev.eu", "prod"]
 
 
-def test_a_first_file_is_for_init_to_write(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_first_file_suggests_init(tmp_path: Path) -> None:
     assert problem(StackFile(tmp_path, "test")) == (
-        "there is no stacks/Pulumi.test.yaml: pic init --stack test writes it"
+        "stacks/Pulumi.test.yaml does not exist: run pic init --stack test to create it"
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
-        ("- a\n", " is not a map"),
-        ("config: [a]\n", ": config is not a map"),
+        ("- a\n", " must contain a YAML map"),
+        ("config: [a]\n", ": config must be a map of settings"),
         (
             "config: {pic:adopt: {secure: v1:x}, pic:context: {secure: v1:y}}\n",
-            ": pic:adopt is encrypted, and no setting is a secret: set it in the clear\n"
-            "stacks/Pulumi.prod.yaml: pic:context is encrypted, and no setting is a secret: set it"
-            " in the clear",
+            ": pic:adopt is encrypted, but pic settings cannot be secrets: set it as plain text\n"
+            "stacks/Pulumi.prod.yaml: pic:context is encrypted, but pic settings cannot be secrets:"
+            " set it as plain text",
         ),
         (
             "a: b: c\n",
@@ -71,34 +76,35 @@ def test_a_first_file_is_for_init_to_write(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_cannot_be_right_is_told(tmp_path: Path, text: str, what: str) -> None:
-    assert problem(written(tmp_path, text)) == f"stacks/Pulumi.prod.yaml{what}"
+def test_a_file_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert problem(write(tmp_path, text)) == f"stacks/Pulumi.prod.yaml{message}"
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    file = written(tmp_path, "")
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, "")
     file.path.write_bytes(b"config: \xff")
 
     assert problem(file).startswith("stacks/Pulumi.prod.yaml cannot be read: 'utf-8' codec")
 
 
-def test_a_file_that_is_nested_without_end_is_told(tmp_path: Path) -> None:
-    said = problem(written(tmp_path, "[" * 1000))
+def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    message = problem(write(tmp_path, "[" * 1000))
 
-    assert said.startswith("stacks/Pulumi.prod.yaml cannot be read: maximum recursion depth")
+    assert message.startswith("stacks/Pulumi.prod.yaml cannot be read: maximum recursion depth")
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../prod", "ü", "a b", "x" * 101])
-def test_what_is_no_name_of_a_stack_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_invalid_stack_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(SettingsError) as caught:
         StackFile(tmp_path, name)
 
     assert str(caught.value) == (
-        f"{name!r} is no name of a stack: letters, digits, -, _ and . may be in it"
+        f"{name!r} is not a valid stack name: use up to 100 letters, digits, hyphens, underscores"
+        " and dots"
     )
 
 
-def test_a_new_file_has_the_values_in_their_order(tmp_path: Path) -> None:
+def test_a_new_file_keeps_the_order_of_the_settings(tmp_path: Path) -> None:
     file = StackFile(tmp_path, "prod")
 
     file.merge({"clusterId": "c-1", "context": "küche"})
@@ -108,10 +114,8 @@ def test_a_new_file_has_the_values_in_their_order(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_that_is_there_keeps_what_else_is_in_it(tmp_path: Path) -> None:
-    file = written(
-        tmp_path, "encryptionsalt: v1:x\nconfig:\n  aws:region: eu\n  pic:adopt: 'true'\n"
-    )
+def test_a_merge_keeps_everything_else_in_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, "encryptionsalt: v1:x\nconfig:\n  aws:region: eu\n  pic:adopt: 'true'\n")
 
     file.merge({"adopt": "false", "clusterId": "c-1"})
 
@@ -121,19 +125,75 @@ def test_a_file_that_is_there_keeps_what_else_is_in_it(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_that_has_the_values_keeps_its_comments(tmp_path: Path) -> None:
-    text = "# ours\nconfig:\n  pic:clusterId: c-1 # of the cellar\n"
-    file = written(tmp_path, text)
+def test_a_merge_that_changes_nothing_keeps_the_comments(tmp_path: Path) -> None:
+    text = "# a comment\nconfig:\n  pic:clusterId: c-1 # another\n"
+    file = write(tmp_path, text)
 
     file.merge({"clusterId": "c-1"})
 
     assert file.path.read_text() == text
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "stacks").write_text("in the way")
 
     with pytest.raises(SettingsError) as caught:
         StackFile(tmp_path, "prod").merge({"clusterId": "c-1"})
 
     assert str(caught.value) == "stacks/Pulumi.prod.yaml cannot be written: File exists"
+
+
+def test_the_example_does_not_count_as_a_stack(tmp_path: Path) -> None:
+    for stack in ("prod", EXAMPLE):
+        (tmp_path / FOLDER).mkdir(exist_ok=True)
+        (tmp_path / FOLDER / f"Pulumi.{stack}.yaml").touch()
+
+    assert stacks(tmp_path) == ["prod"]
+
+
+def test_no_stack_can_be_called_like_the_example(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        StackFile(tmp_path, EXAMPLE)
+
+    assert str(caught.value) == (
+        "'example' cannot be a stack: stacks/Pulumi.example.yaml only explains the settings."
+        " Choose another name, for example: pic init --stack prod"
+    )
+
+
+def example(text: str) -> Settings:
+    config = yaml.safe_load(text)["config"]
+    settings, notices = parse(
+        {key.removeprefix(f"{PROJECT}:"): value for key, value in config.items()}, {}
+    )
+    assert notices == ()
+    return settings
+
+
+def test_the_example_holds_settings_that_exist() -> None:
+    settings = example(EXAMPLE_FILE.read_text(encoding="utf-8"))
+
+    assert settings == Settings(
+        cluster_id="00000000-0000-0000-0000-000000000000", tunnel_namespace="pangolin"
+    )
+
+
+def test_the_example_with_every_line_uncommented_holds_settings_that_exist() -> None:
+    text = EXAMPLE_FILE.read_text(encoding="utf-8")
+    # A line of YAML is commented out with "# " before a setting, or before a nested key.
+    uncommented = re.sub(r"^  # (?=pic:|  \S+: )", "  ", text, flags=re.MULTILINE)
+
+    settings = example(uncommented)
+
+    assert re.findall(r"# *pic:\w+:", uncommented) == []
+    assert (settings.context, settings.namespaces) == ("prod-cluster", ("shop", "blog"))
+    assert settings.tunnel_class_mapping == {"eu": "frankfurt"}
+    assert settings.host_policy == {
+        "shop": ("shop.example.com", "*.shop.example.com"),
+        "blog": ("blog.example.com",),
+    }
+    assert settings.targets == (TargetName.PANGOLIN,)
+    assert (settings.pihole_url, settings.pihole_target_ip) == (
+        "http://192.168.1.2",
+        "192.168.1.10",
+    )
