@@ -1,8 +1,8 @@
 # ruff: noqa: INP001 - a script of its own
-"""What a merge-request job asks of GitLab: the snapshot, and the comment. Nothing but stdlib.
+"""Downloads the snapshot and posts the comment for a merge-request job. Uses only the stdlib.
 
 python merge_request.py snapshot FILE   downloads the snapshot of the target branch
-python merge_request.py comment FILE    posts the report, or edits the one that is there
+python merge_request.py comment FILE    posts the report, or edits the earlier comment
 """
 
 import json
@@ -20,10 +20,10 @@ SECONDS = 30.0
 
 
 class GitLab:
-    """The API, spoken to with one token.
+    """A client of the GitLab API that uses one token.
 
     Attributes:
-        token: Name and value of the header that carries it.
+        token: The name and the value of the HTTP header that carries the token.
     """
 
     def __init__(self, environment: Mapping[str, str], token: tuple[str, str]) -> None:
@@ -33,33 +33,33 @@ class GitLab:
         self.token = token
 
     def ask(self, method: str, path: str, body: object = None) -> bytes:
-        """Return the answer.
+        """Send a request and return the body of the answer.
 
         Raises:
-            OSError: There was none, or it was a no.
+            OSError: GitLab did not answer, or answered with an error.
         """
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(  # noqa: S310 - the address is the job's own server
             f"{self.server}/{path}", data, {"Content-Type": "application/json"}, method=method
         )
-        # A redirect leads to a store of objects, which must not see it.
+        # GitLab redirects downloads to an object store, which must not see the token.
         request.add_unredirected_header(*self.token)
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
-            found: bytes = answer.read()
-        return found
+            content: bytes = answer.read()
+        return content
 
     def notes(self, path: str) -> Iterator[dict[str, Any]]:
         """Yield all comments of a merge request."""
         for page in count(1):
             query = urlencode({"per_page": PAGE, "page": page})
-            found = json.loads(self.ask("GET", f"{path}?{query}"))
-            yield from found
-            if len(found) < PAGE:
+            notes = json.loads(self.ask("GET", f"{path}?{query}"))
+            yield from notes
+            if len(notes) < PAGE:
                 return
 
 
 def snapshot(environment: Mapping[str, str], file: Path) -> None:
-    """Download what the last snapshot job of the target branch has left."""
+    """Download the artifact of the latest snapshot job on the target branch."""
     gitlab = GitLab(environment, ("JOB-TOKEN", environment["CI_JOB_TOKEN"]))
     ref = quote(environment["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"], safe="")
     path = f"{gitlab.project}/jobs/artifacts/{ref}/raw/snapshot.json?job=pic-snapshot"
@@ -67,7 +67,7 @@ def snapshot(environment: Mapping[str, str], file: Path) -> None:
 
 
 def comment(environment: Mapping[str, str], file: Path) -> None:
-    """Post the report; where this bot has posted one of the same stack, edit that."""
+    """Post the report, or edit the comment that this bot has posted for the same stack."""
     gitlab = GitLab(environment, ("PRIVATE-TOKEN", environment["PIC_COMMENT_TOKEN"]))
     text = file.read_text(encoding="utf-8")
     marker, _, _ = text.partition("\n")
