@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.model import (
+    KIND,
+    RECORD_TYPE,
     Ingress,
     LiveResource,
     Owner,
@@ -23,8 +25,6 @@ from pic.planning import dns_records
 from pic.planning.changes import Changes
 from pic.settings.parse import TargetName
 
-RECORD_TYPE = "pihole:index:DnsRecord"
-RESOURCE_TYPE = "PangolinResource"
 # An annotation may hold a quarter of a megabyte.
 SHOWN = 80
 
@@ -105,7 +105,7 @@ def _steps(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(urn: str) -> bool:
-    return RESOURCE_TYPE in urn or RECORD_TYPE in urn
+    return KIND in urn or RECORD_TYPE in urn
 
 
 class _Run:

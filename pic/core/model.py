@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from pic.core.errors import PiholeError
 from pic.core.notices import Notice
@@ -11,6 +12,9 @@ VERSION = "v1alpha1"
 API_VERSION = f"tunnel.pangolin.io/{VERSION}"
 KIND = "PangolinResource"
 FIELD_MANAGER = "pic"
+
+# The type token of a DNS record in Pulumi: the provider's schema and every URN carry it.
+RECORD_TYPE = "pihole:index:DnsRecord"
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +379,14 @@ class Plan:
     notices: tuple[Notice, ...] = ()
 
 
-def record_id(record: Record | LiveRecord) -> str:
-    """Return the name and the id that a record has in the engine."""
+class _RecordKey(Protocol):
+    """Anything that is about one record, such as a `Record`, a `LiveRecord` or an edit of one."""
+
+    @property
+    def key(self) -> tuple[str, Family]: ...
+
+
+def record_id(record: _RecordKey) -> str:
+    """Return the Pulumi name of a record, which is also its resource id: `app.example.com/A`."""
     host, family = record.key
     return f"{host}/{family}"

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from pic.core.errors import FailureClass
 from pic.core.json_values import mapping, text
+from pic.core.model import KIND, RECORD_TYPE
 
 _KIND = re.compile(r'\{"sequence":\d+,"timestamp":\d+,"(\w+)":')
 _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
-_RESOURCE, _RECORD = "PangolinResource", "pihole:index:DnsRecord"
 RATE_LIMITED_SECONDS = 60
 UNCHANGED = ("same", "read", "refresh")
 
@@ -113,14 +113,14 @@ class Outcome:
         """
         failed = {failure.host for failure in self.failures}
         counts = {
-            op: len({host_of(urn) for urn in urns if _RESOURCE in urn or _RECORD in urn} - failed)
+            op: len({host_of(urn) for urn in urns if KIND in urn or RECORD_TYPE in urn} - failed)
             for op, urns in sorted(self.steps.items())
         }
         return {op: count for op, count in counts.items() if count and op not in UNCHANGED}
 
     def hosts(self, *operations: str) -> tuple[str, ...]:
         """Return the hosts of PangolinResources that some operations are about."""
-        found = (urn for op in operations for urn in self.steps.get(op, ()) if _RESOURCE in urn)
+        found = (urn for op in operations for urn in self.steps.get(op, ()) if KIND in urn)
         return tuple(sorted({host_of(urn) for urn in found}))
 
     def _begin(self, rest: str) -> None:

@@ -16,6 +16,11 @@ class RecordEdit:
     family: Family
     ip: str | None
 
+    @property
+    def key(self) -> tuple[str, Family]:
+        """Host and family of the record, as in `Record.key`."""
+        return self.host, self.family
+
 
 class Hosts(Protocol):
     """The local DNS records of a Pi-hole, within one session."""

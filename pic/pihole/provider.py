@@ -12,7 +12,7 @@ from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import Computed, PropertyValue
 
 from pic.core.errors import PiholeError
-from pic.core.model import Family
+from pic.core.model import Family, record_id
 from pic.pihole import provider_config, resource
 from pic.pihole.batching import Gatherer, Owned
 from pic.pihole.protocol import Hosts, RecordEdit
@@ -79,7 +79,7 @@ class Pihole(sdk.Provider):
             return sdk.CreateResponse("", request.properties)
         edit = _edit(request.properties)
         await self._asked.apply(edit)
-        return sdk.CreateResponse(resource.identity(edit.host, edit.family), request.properties)
+        return sdk.CreateResponse(record_id(edit), request.properties)
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         """Return a record as it is; no id where it is not there."""

@@ -4,10 +4,8 @@ import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.model import Family, LiveRecord
+from pic.core.model import RECORD_TYPE, Family, LiveRecord
 from pic.planning import hosts
-
-TYPE = "pihole:index:DnsRecord"
 
 _TEXT = {"type": "string"}
 _FIELDS = {
@@ -19,7 +17,7 @@ SCHEMA = {
     "displayName": "Pi-hole",
     "description": "Local DNS records of a Pi-hole.",
     "resources": {
-        TYPE: {
+        RECORD_TYPE: {
             "description": "A name with an address of one family. Its id is host/A or host/AAAA.",
             "inputProperties": _FIELDS,
             "requiredInputs": ["host", "ip"],
@@ -70,11 +68,6 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     raise ValueError("needed is text" if value is not None else "is missing")
-
-
-def identity(host: str, family: Family) -> str:
-    """Return the id of a record."""
-    return f"{host}/{family}"
 
 
 def parsed(identifier: str) -> tuple[str, Family]:

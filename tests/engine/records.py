@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dev.controlplane import ControlPlane
 from dev.pihole import PiHole
 from dev.toolchain import Toolchain
+from pic.core.model import RECORD_TYPE
 from tests.engine.stage import Object, Stage, set_stage
 
 IP, OTHER_IP = "192.168.9.1", "192.168.9.2"
@@ -66,8 +67,8 @@ class Registry:
     def remembered(self) -> list[str]:
         """The records that the engine remembers."""
         latest = json.loads(self.stage.state_file.read_text())["checkpoint"]["latest"]
-        kind = "pihole:index:DnsRecord"
-        return sorted(it["id"] for it in latest.get("resources", ()) if it["type"] == kind)
+        listed = latest.get("resources", ())
+        return sorted(it["id"] for it in listed if it["type"] == RECORD_TYPE)
 
     def is_at_rest(self) -> bool:
         """Whether nobody is logged in, and Pi-hole is well."""

@@ -6,6 +6,7 @@ import pytest
 
 from dev.pihole import PiHole
 from pic.cluster.listing import NETWORKING
+from pic.core.model import RECORD_TYPE
 from tests.support.api import (
     CLUSTER,
     Answer,
@@ -19,7 +20,7 @@ Run = Callable[..., Seen]
 A, B = "a.example.com", "b.example.com"
 IP, OTHER_IP = "10.0.0.1", "10.0.0.2"
 STACK = "urn:pulumi:prod::pic::pulumi:pulumi:Stack$"
-PROVIDER, TYPE = f"{STACK}pulumi:providers:pihole::pihole", "pihole:index:DnsRecord"
+PROVIDER = f"{STACK}pulumi:providers:pihole::pihole"
 WRITTEN = f"{NETWORKING}/namespaces/prod/ingresses/web"
 
 
@@ -88,8 +89,8 @@ def test_a_record_is_a_resource_of_a_provider_without_a_secret(
             },
         },
         {
-            "urn": f"{STACK}{TYPE}::{A}/A",
-            "type": TYPE,
+            "urn": f"{STACK}{RECORD_TYPE}::{A}/A",
+            "type": RECORD_TYPE,
             "name": f"{A}/A",
             "provider": f"{PROVIDER}::pihole",
             "deleteBeforeReplace": True,
@@ -127,7 +128,7 @@ def test_both_targets_are_declared_and_what_is_there_is_imported(
         f"{B}/A": f"{B}/A",
         f"{twice}/A": None,
     }
-    bound = [each["hooks"] for each in seen.resources if each["type"] == TYPE]
+    bound = [each["hooks"] for each in seen.resources if each["type"] == RECORD_TYPE]
     assert bound == [{"beforeDelete": ["pic:pihole-before-delete"]}] * 3
 
 

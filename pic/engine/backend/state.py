@@ -9,9 +9,7 @@ from pic.core.json_values import (
     sequence,
     text,
 )
-from pic.core.model import KIND
-
-_RECORD = "pihole:index:DnsRecord"
+from pic.core.model import KIND, RECORD_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def read(export: Raw) -> StackState:
     records = {
         text(each.get("id")): _record(each)
         for each in entries
-        if each.get("type") == _RECORD and not each.get("delete")
+        if each.get("type") == RECORD_TYPE and not each.get("delete")
     }
     return StackState(found, mapping(stack.get("outputs") or {}, "outputs"), records)
 

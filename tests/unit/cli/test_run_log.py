@@ -9,6 +9,7 @@ import pytest
 from pic.cli import run_log
 from pic.cli.run_log import Action, Scene
 from pic.core.model import (
+    RECORD_TYPE,
     Ingress,
     LiveRecord,
     Owner,
@@ -40,7 +41,7 @@ NOTHING = Changes(STACK, CLUSTER)
 
 
 def record_urn(name: str) -> str:
-    return f"{URN}pulumi:pulumi:Stack$pihole:index:DnsRecord::{name}"
+    return f"{URN}pulumi:pulumi:Stack${RECORD_TYPE}::{name}"
 
 
 def scene(

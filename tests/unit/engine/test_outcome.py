@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pic.core.errors import FailureClass, PicError, PiholeError, SettingsError, classed
+from pic.core.model import RECORD_TYPE
 from pic.engine.outcome import Failure, Outcome, counted
 from tests.support.deployed import URN, urn
 
@@ -133,7 +134,7 @@ def test_operations_are_counted_in_words() -> None:
     )
 
 
-RECORD = f"{URN}pihole:index:DnsRecord::{A}/A"
+RECORD = f"{URN}{RECORD_TYPE}::{A}/A"
 PIHOLE = f"{URN}pulumi:providers:pihole::pihole"
 
 

@@ -16,7 +16,7 @@ from pulumi.runtime.proto import provider_pb2 as proto
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.model import LiveRecord
+from pic.core.model import RECORD_TYPE, LiveRecord
 from pic.pihole import plugin
 from pic.pihole.plugin import serve
 from pic.pihole.provider import Pihole
@@ -25,7 +25,7 @@ from tests.support.pihole import Memory
 from tests.support.waiting import until
 
 CONFIGURATION = {"url": "http://pi.hole", "clusterId": "c1", "takeOver": "true"}
-URN = "urn:pulumi:prod::pic::pihole:index:DnsRecord::app.lan/A"
+URN = f"urn:pulumi:prod::pic::{RECORD_TYPE}::app.lan/A"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 A = {"host": "app.lan", "ip": "10.0.0.1"}
 

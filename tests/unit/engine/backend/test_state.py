@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pic.core.json_values import MalformedError
+from pic.core.model import RECORD_TYPE
 from pic.engine.backend import state
 from pic.engine.backend.state import Remembered, RememberedRecord, StackState
 from tests.support.deployed import TYPE, URN, urn
@@ -57,7 +58,7 @@ def test_another_shape_is_an_error(export: dict[str, Any]) -> None:
 
 
 def test_records_are_remembered_by_their_ids() -> None:
-    kind, values = "pihole:index:DnsRecord", {"host": A, "ip": "10.0.0.1"}
+    kind, values = RECORD_TYPE, {"host": A, "ip": "10.0.0.1"}
     urn = f"urn:pulumi:prod::pic::{kind}::{A}/A"
     there = {"type": kind, "urn": urn, "id": f"{A}/A", "outputs": values}
 
