@@ -8,28 +8,36 @@ import gc
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pulumi
 
 from bench import commands
 from bench.stage import Object
+from pic.core.model import Plan
 from pic.engine.engine import Engine
 from pic.engine.hooks import Bindings
-from pic.engine.targets import pangolin, registration
-from pic.engine.targets.registration import Declaration
+from pic.engine.targets import providers, registration
+from pic.engine.targets.registration import Batch
+from pic.run.targets.interface import Declaration
+from pic.run.targets.pangolin import declaration
 from pic.settings.parse import Settings
 
 
 def declare(objects: list[Object]) -> None:
     """Declare objects as they are."""
     nothing = pulumi.ResourceHookBinding()
-    cluster = pangolin.provider("bench", Settings())
-    kind = pangolin.batch((), cluster, Bindings(nothing, nothing), Settings()).kind
-    declared = [Declaration(each["spec"]["name"], each) for each in objects]
+    shared = declaration.declarations(Plan(), "bench", Settings())
+    resources = [Declaration(body["spec"]["name"], body) for body in objects]
+    batch = Batch(
+        replace(shared, resources=resources),
+        providers.provider_resource(shared.provider),
+        Bindings(nothing, nothing),
+    )
 
     async def register() -> None:
-        await registration.register(kind, declared)
+        await registration.register(batch)
 
     pulumi.run(register)
 

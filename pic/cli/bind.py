@@ -8,9 +8,9 @@ from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.cluster.review_access import CRDS, allowed, served
 from pic.core.errors import ClusterError, SettingsError
+from pic.run.targets import needed
 from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL
 from pic.settings.parse import Settings, parse
-from pic.settings.permissions import needed
 from pic.settings.stack_file import StackFile
 from pic.snapshot.parse import identity
 
@@ -23,7 +23,7 @@ class BindResult:
     exit_code: int
 
 
-def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str]) -> BindResult:
+def run(stack: str, overrides: Mapping[str, object], environment: Mapping[str, str]) -> BindResult:
     """Write the stack file of a stack and check its cluster.
 
     Raises:
@@ -32,12 +32,12 @@ def run(stack: str, given: Mapping[str, object], environment: Mapping[str, str])
     """
     file = StackFile(Path.cwd(), stack)
     stored = file.settings() if file.path.exists() else {}
-    settings, _ = parse({**stored, **given}, environment)
-    return bind(file, given, settings, listing.connect(settings, environment))
+    settings, _ = parse({**stored, **overrides}, environment)
+    return bind(file, overrides, settings, listing.connect(settings, environment))
 
 
 def bind(
-    file: StackFile, given: Mapping[str, object], settings: Settings, transport: Transport
+    file: StackFile, overrides: Mapping[str, object], settings: Settings, transport: Transport
 ) -> BindResult:
     """Write the stack file for the cluster of a connection, and check that cluster.
 
@@ -54,7 +54,7 @@ def bind(
             ]
         )
     missing = [*_missing_kinds(transport), *_missing_permissions(transport, settings)]
-    values: dict[str, object] = {**given, "clusterId": known}
+    values: dict[str, object] = {**overrides, "clusterId": known}
     if place := _tunnel_namespace(transport, settings):
         values["tunnelNamespace"] = place
     file.merge(values)
@@ -89,7 +89,7 @@ def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
 
 def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> BindResult:
     written = [f"  pic:{key}: {value}" for key, value in values.items()]
-    lines = [f"wrote {file.shown}", *written]
+    lines = [f"wrote {file.display_path}", *written]
     if missing:
         lines += ["", "The cluster lacks:", *(f"  {each}" for each in missing)]
         return BindResult("\n".join(lines), ClusterError.exit_code)

@@ -5,13 +5,13 @@ import contextlib
 import logging
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeAlias
 
 from pic.core import logs
 from pic.core.logs import LogFormat
-from pic.core.model import Plan
-from pic.core.notices import Notice
+from pic.run import stack_config
 from pic.run.stack_config import StackConfig
 
 # It cannot be written out at run time.
@@ -83,10 +83,28 @@ def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str 
     logs.tell(logs.ERROR, message, **(fields if options.log_format else {}))
 
 
-def heeding(run: StackConfig) -> StackConfig:
-    """Return a run, after its log level is in effect."""
-    logs.set_level(logging.getLevelNamesMapping()[run.settings.log_level.upper()])
-    return run
+def load(
+    options: argparse.Namespace, environment: Mapping[str, str], *, offline: bool = False
+) -> tuple[str, StackConfig]:
+    """Return the stack and its settings as the common flags name them; sets the log level.
+
+    Args:
+        options: The parsed flags.
+        environment: Fills what the stack leaves open.
+        offline: Files alone are planned, so no stack is needed.
+
+    Raises:
+        SettingsError: The settings are wrong, or it is not clear which stack is meant.
+    """
+    stack = options.stack or (None if offline else stack_config.only_stack(Path.cwd()))
+    config = stack_config.load(Path.cwd(), stack, options.config, environment)
+    return stack or "", with_log_level(config)
+
+
+def with_log_level(config: StackConfig) -> StackConfig:
+    """Return the settings of a run once its log level is in effect."""
+    logs.set_level(logging.getLevelNamesMapping()[config.settings.log_level.upper()])
+    return config
 
 
 def seconds(given: str) -> float:
@@ -100,9 +118,3 @@ def seconds(given: str) -> float:
     if not 0 <= found < math.inf:
         raise argparse.ArgumentTypeError(f"{given!r} is no number of seconds")
     return found
-
-
-def with_remarks(plan: Plan, remarks: Sequence[Notice]) -> Plan:
-    """Return a plan whose notices include those about the settings."""
-    found = sorted({*plan.notices, *remarks}, key=lambda notice: notice.order)
-    return Plan(plan.resources, plan.records, tuple(found))

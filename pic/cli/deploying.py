@@ -24,7 +24,6 @@ from pic.engine.outcome import Failure, Outcome, counted
 from pic.report import text as text_report
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
-from pic.settings.stack_file import StackFile
 
 if TYPE_CHECKING:
     from pic.engine.driver import DeployResult
@@ -36,10 +35,10 @@ EVERY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A stack and everything that is known of it before an engine runs."""
+    """A stack and everything that is situation of it before an engine runs."""
 
     engine: "Engine"
-    known: "Situation"
+    situation: "Situation"
 
 
 def add_acknowledge(verb: argparse.ArgumentParser) -> None:
@@ -51,20 +50,19 @@ def add_acknowledge(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def asked(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, StackConfig]:
+def config(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, StackConfig]:
     """Return the stack and the settings to deploy with.
 
     Raises:
         SettingsError: The settings cannot be right.
     """
     stack = options.stack or stack_config.only_stack(Path.cwd())
-    given = stack_config.given(options.config)
+    raw = stack_config.stored(Path.cwd(), stack, options.config)
     if getattr(options, "acknowledge", None):
-        given["acknowledge"] = options.acknowledge
-    stored = StackFile(Path.cwd(), stack).settings()
+        raw["acknowledge"] = options.acknowledge
     if not Path("Pulumi.yaml").is_file():
         raise SettingsError(["there is no Pulumi.yaml here: run pic in the project's folder"])
-    return stack, common.heeding(stack_config.deployable({**stored, **given}, stack, environment))
+    return stack, common.with_log_level(stack_config.deployable(raw, stack, environment))
 
 
 def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Deployment:
@@ -77,15 +75,15 @@ def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Deploym
     """
     # They take a tenth of a second to import, which other verbs do without.
     from pic.engine import driver  # noqa: PLC0415
-    from pic.run import situation  # noqa: PLC0415
+    from pic.run import situation as looking  # noqa: PLC0415
 
-    stack, run = asked(options, environment)
+    stack, stack_settings = config(options, environment)
     progress = Progress(options)
     steal = getattr(options, "steal_locks", False)
-    engine = driver.engine_for(run, stack, environment, progress.step, steal_locks=steal)
+    engine = driver.engine_for(stack_settings, stack, environment, progress.step, steal_locks=steal)
     engine.ask_ahead()
     common.progress(options, "reading the cluster")
-    return Deployment(engine, situation.survey(run, environment))
+    return Deployment(engine, looking.survey(stack_settings, environment))
 
 
 def teller(options: argparse.Namespace) -> Callable[[str], None]:
@@ -129,31 +127,36 @@ def stoppable() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def begin(known: "Situation") -> None:
+def begin(situation: "Situation") -> None:
     """Log which Ingresses something is to be done for."""
-    _log(run_log.begun(Scene(known.plan, known.changes, known.snapshot.ingresses)))
+    _log(run_log.begun(Scene(situation.plan, situation.changes, situation.snapshot.ingresses)))
 
 
-def conclude(options: argparse.Namespace, known: "Situation", result: "DeployResult") -> None:
+def conclude(options: argparse.Namespace, situation: "Situation", result: "DeployResult") -> None:
     """Log and print what was done.
 
     Raises:
         FailedError: Some resources failed.
-        PiholeError: None did, but Pi-hole's records are not known.
+        TargetError: None did, but a target did not answer.
     """
     if result.outcome is None:
-        if result.unanswered:
-            raise result.unanswered
+        _raise_unread(result)
         print("Nothing to do: everything is as it was deployed.")
         return
-    _tell(options, result.outcome, Scene(known.plan, result.changes, known.snapshot.ingresses))
+    _tell(
+        options, result.outcome, Scene(situation.plan, result.changes, situation.snapshot.ingresses)
+    )
     if result.changes:
         print(text_report.changes(result.changes))
     if result.failures:
         raise FailedError(_failed(result.failures))
     print(f"Done: {counted(result.outcome.changed) or 'nothing had to be changed'}.")
-    if result.unanswered:
-        raise result.unanswered
+    _raise_unread(result)
+
+
+def _raise_unread(result: "DeployResult") -> None:
+    for error in result.unread.values():
+        raise error
 
 
 def _tell(options: argparse.Namespace, outcome: Outcome, scene: Scene) -> None:
@@ -196,12 +199,12 @@ def write_report(
     path: str | None,
     result: "DeployResult | None",
     error: PicError | None,
-    known: "Situation | None" = None,
+    situation: "Situation | None" = None,
 ) -> None:
     """Write what happened as JSON, for what decides whether and when to try again (DESIGN 9.15).
 
-    Where neither is known there is nothing to say. Only where all went well it says what is
-    deployed since, which was known before.
+    Where neither is situation there is nothing to say. Only where all went well it says what is
+    deployed since, which was situation before.
     """
     if not path or (result is None and error is None):
         return
@@ -222,15 +225,15 @@ def write_report(
         ],
         "error": str(error) if error else None,
     }
-    if known and not error:
-        body["deployed"] = _deployment(known)
+    if situation and not error:
+        body["deployed"] = _deployment(situation)
     Path(path).write_text(json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
 
-def _deployment(known: "Situation") -> dict[str, object]:
+def _deployment(situation: "Situation") -> dict[str, object]:
     from pic.run import fingerprint  # noqa: PLC0415 - see work
 
-    return fingerprint.deployment(known)
+    return fingerprint.deployment(situation)
 
 
 def _exit_code(failures: tuple[Failure, ...], error: PicError | None) -> int:

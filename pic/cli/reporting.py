@@ -4,17 +4,11 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pic.cli import common
 from pic.core.errors import RefusedError, SettingsError
-from pic.core.model import Plan, Snapshot
-from pic.core.notices import Notice
 from pic.core.visible import visible
-from pic.planning import guard, plan
-from pic.planning.changes import Changes
 from pic.report import (
     html,
     markdown,
@@ -24,15 +18,10 @@ from pic.report import (
 from pic.report import (
     text as text_report,
 )
-from pic.report.review import Review, StackRef
-from pic.run import reading, stack_config
-from pic.settings.stack_file import PROJECT
-from pic.snapshot import assemble
-from pic.snapshot.assemble import RawSnapshot
-from pic.snapshot.branch import Branch, check_stdin, proposal
-
-if TYPE_CHECKING:
-    from pic.run.stack_config import StackConfig
+from pic.report.review import Review
+from pic.run import comparison
+from pic.run.comparison import Comparison
+from pic.snapshot.branch import Branch, check_stdin
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 STDOUT = "-"
@@ -44,36 +33,6 @@ FORMS: Mapping[str, Callable[[Review], str]] = {
     "markdown": markdown.review,
     "html": html.review,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What there is, with the branch laid over it, and what should be.
-
-    Attributes:
-        known: The notices that are there without the branch; None where there is no branch.
-    """
-
-    stack: str
-    asked: "StackConfig"
-    snapshot: Snapshot
-    plan: Plan
-    changes: Changes
-    known: frozenset[Notice] | None
-
-    @property
-    def review(self) -> Review:
-        """What a reviewer must know of it."""
-        settings, found = self.asked.settings, self.changes
-        refusals = guard.refusals_of(found, settings)
-        reasons = [(each.message, each.acknowledgeable) for each in refusals]
-        return review.build(
-            StackRef(PROJECT, self.stack),
-            self.plan,
-            found,
-            known=self.known,
-            refusal=review.refused(reasons, found, settings) if refusals else None,
-        )
 
 
 def add(verb: argparse.ArgumentParser) -> None:
@@ -116,32 +75,18 @@ def add_snapshot(verb: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comparison:
-    """Read the cluster or its snapshot, lay the branch over it, and plan.
+    """Compare the cluster, or its snapshot file, with the branch that the flags name.
 
     Raises:
-        SettingsError: Settings, flags or files cannot be right.
+        SettingsError: Settings, flags or files are wrong.
         ClusterError: The cluster could not be read whole.
     """
     check_stdin(options.manifests, options.base, options.removed, [options.snapshot])
-    stack = options.stack or stack_config.only_stack(Path.cwd())
-    asked = common.heeding(stack_config.online(stack, options.config, environment))
+    stack, config = common.load(options, environment)
     if not options.snapshot:
         common.progress(options, "reading the cluster")
-    seen = reading.look(asked.settings, environment, options.snapshot)
     branch = Branch(options.manifests, options.base, options.removed)
-    proposed = proposal(seen, branch, asked.settings)
-    snapshot, planned = _planned(asked, proposed.after)
-    found = asked.changes(snapshot, planned)
-    known = [notice for each in proposed.before for notice in _planned(asked, each)[1].notices]
-    return Comparison(
-        stack, asked, snapshot, planned, found, frozenset(known) if proposed.before else None
-    )
-
-
-def _planned(asked: "StackConfig", seen: RawSnapshot) -> tuple[Snapshot, Plan]:
-    snapshot = assemble.snapshot(seen)
-    planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
-    return snapshot, common.with_remarks(planned, asked.remarks)
+    return comparison.compare(stack, config, environment, branch, options.snapshot)
 
 
 def deliver(value: Review, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
@@ -169,10 +114,10 @@ def _write(text: str, path: str, mode: str) -> None:
 
 
 def _conclude(value: Review, options: argparse.Namespace) -> int:
-    if value.refusal:
+    if value.refusals:
         # A log shows why a job fails, wherever the report went.
-        reasons = visible(" ".join(value.refusal.reasons))
-        digest = value.changes.digest if value.refusal.acknowledgeable else ""
+        reasons = visible(" ".join(refusal.message for refusal in value.refusals))
+        digest = value.changes.digest if value.acknowledgeable else ""
         code = RefusedError.exit_code
         common.fail(options, f"the guard refuses this: {reasons}", code, digest)
         return code

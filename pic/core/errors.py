@@ -6,7 +6,8 @@ PicError
 ├── RefusedError      3  a guard said no; nothing was changed
 ├── LockedError       4  a live run holds the stack
 ├── ClusterError      5  cluster unreachable or incomplete
-├── PiholeError       5  Pi-hole unreachable, or it refuses
+├── TargetError       5  a target cannot be reached, or refuses
+│   └── PiholeError   5
 ├── EngineError       5  engine or state backend unreachable, or not as needed
 ├── FailedError       6  some resources failed; the others are done
 └── InterruptedRunError 1  a signal ended the run; what was done is saved
@@ -75,8 +76,8 @@ class ClusterError(PicError):
     exit_code = 5
 
 
-class PiholeError(PicError):
-    """Pi-hole cannot be reached, or refuses; names the remedy.
+class TargetError(PicError):
+    """A target cannot be reached, or refuses; the text names the remedy.
 
     Attributes:
         kind: Whether a retry makes sense.
@@ -95,6 +96,10 @@ class PiholeError(PicError):
         self.kind = kind
         self.retry_after = retry_after
         super().__init__(message)
+
+
+class PiholeError(TargetError):
+    """Pi-hole cannot be reached, or refuses."""
 
 
 class LockedError(PicError):
@@ -124,7 +129,7 @@ def classed(error: PicError) -> str:
 
     So the class survives the way through the engine.
     """
-    if not isinstance(error, PiholeError):
+    if not isinstance(error, TargetError):
         return f"{error} [{FailureClass.INVALID.value}]"
     after = f", retry after {error.retry_after} s" if error.retry_after else ""
     return f"{error} [{error.kind.value}{after}]"

@@ -1,4 +1,4 @@
-"""What is live and differs from what was declared last. No I/O."""
+"""Compares what the last deployment declared with what is live now, whatever Ingresses ask for."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from pic.engine.backend.state import Remembered, StackState
 from pic.engine.repair import as_live
 from pic.planning.changes import FieldChange, differences
 from pic.planning.ownership import Inventory, Ownership
+from pic.run.situation import Situation
+from pic.settings.parse import PiholeApi
 from pic.snapshot.pangolin import resource as read_resource
 
 
@@ -21,11 +23,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Drifted:
+class DriftedObject:
     """An object that is not as it was declared.
 
     Attributes:
-        fields: What differs, where it is changed; `old` is what is live.
+        fields: The fields that differ, where it is changed; `old` is what is live.
     """
 
     host: str
@@ -39,8 +41,8 @@ class DriftedRecord:
     """A DNS record that is not as it was declared.
 
     Attributes:
-        declared: Its address as it was declared last; None where no deployment has it.
-        live: The addresses that Pi-hole has for it and that are ours.
+        declared: The address that the last deployment declared; None where no deployment has it.
+        live: Our addresses that Pi-hole has for it.
     """
 
     host: str
@@ -49,37 +51,59 @@ class DriftedRecord:
     live: tuple[str, ...] = ()
 
 
-def find(
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Everything that differs from the last deployment, sorted by host."""
+
+    objects: tuple[DriftedObject, ...] = ()
+    records: tuple[DriftedRecord, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.objects or self.records)
+
+
+def find(state: StackState, situation: Situation) -> Drift:
+    """Compare the objects and the records of the last deployment with what is live."""
+    snapshot = situation.snapshot
+    marked = situation.settings.pihole_api is not PiholeApi.DNS_LOCAL
+    return Drift(
+        find_objects(state, snapshot.live, situation.config.ownership),
+        find_records(state, snapshot.records, marked=marked),
+    )
+
+
+def find_objects(
     state: StackState, live: Sequence[LiveResource], ownership: Ownership
-) -> tuple[Drifted, ...]:
-    """Compare the last deployment with what is live, by host."""
-    by_key = {each.key: each for each in live}
-    found = [*_declared(state, by_key), *_untracked(state, live, ownership)]
-    return tuple(sorted(found, key=lambda each: (each.host, each.key)))
+) -> tuple[DriftedObject, ...]:
+    """Compare the objects of the last deployment with the live ones, by host."""
+    by_key = {resource.key: resource for resource in live}
+    drifted = [*_declared(state, by_key), *_untracked(state, live, ownership)]
+    return tuple(sorted(drifted, key=lambda drift: (drift.host, drift.key)))
 
 
 def find_records(
     state: StackState, live: Sequence[LiveRecord] | None, *, marked: bool = True
 ) -> tuple[DriftedRecord, ...]:
-    """Compare the records of the last deployment with what Pi-hole has, by host and family.
+    """Compare the records of the last deployment with those in Pi-hole, by host and family.
 
     Args:
-        state: What the engine remembers.
-        live: What Pi-hole has; None where it was not read, and nothing can be told.
-        marked: Records of ours bear a marker; if not, those the engine remembers are ours.
+        state: The state of the stack.
+        live: The records in Pi-hole; None where Pi-hole was not read, so that nothing is compared.
+        marked: Whether our records bear a marker. If not, the records of the state are ours.
     """
     if live is None:
         return ()
-    remembered = {(each.host, Family.of(each.ip)): each.ip for each in state.records.values()}
-    there: dict[tuple[str, Family], list[str]] = {}
-    for each in live:
-        if each.ours or (not marked and each.key in remembered):
-            there.setdefault(each.key, []).append(each.ip)
-    return tuple(
-        found
-        for key in sorted(remembered.keys() | there.keys())
-        if (found := _record(key[0], remembered.get(key), tuple(sorted(there.get(key, ())))))
+    declared = {(entry.host, Family.of(entry.ip)): entry.ip for entry in state.records.values()}
+    addresses: dict[tuple[str, Family], list[str]] = {}
+    for record in live:
+        if record.ours or (not marked and record.key in declared):
+            addresses.setdefault(record.key, []).append(record.ip)
+    drifted = (
+        _record(key[0], declared.get(key), tuple(sorted(addresses.get(key, ()))))
+        for key in sorted(declared.keys() | addresses.keys())
     )
+    return tuple(filter(None, drifted))
 
 
 def _record(host: str, declared: str | None, live: tuple[str, ...]) -> DriftedRecord | None:
@@ -90,78 +114,83 @@ def _record(host: str, declared: str | None, live: tuple[str, ...]) -> DriftedRe
     return DriftedRecord(host, Kind.CHANGED if live else Kind.MISSING, declared, live)
 
 
-def _declared(state: StackState, live: dict[tuple[str, str], LiveResource]) -> Iterator[Drifted]:
+def _declared(
+    state: StackState, by_key: dict[tuple[str, str], LiveResource]
+) -> Iterator[DriftedObject]:
     for host, remembered in state.resources.items():
-        there = live.get(remembered.key)
-        if there is None:
-            yield Drifted(host, remembered.key, Kind.MISSING)
-        elif fields := tuple(_fields(remembered, there)):
-            yield Drifted(host, remembered.key, Kind.CHANGED, fields)
+        live = by_key.get(remembered.key)
+        if live is None:
+            yield DriftedObject(host, remembered.key, Kind.MISSING)
+        elif fields := tuple(_fields(remembered, live)):
+            yield DriftedObject(host, remembered.key, Kind.CHANGED, fields)
 
 
-def _fields(remembered: Remembered, there: LiveResource) -> Iterator[FieldChange]:
+def _fields(remembered: Remembered, live: LiveResource) -> Iterator[FieldChange]:
     declared = read_resource(remembered.inputs)
-    return differences(as_live(declared, declared.host), there)
+    return differences(as_live(declared, declared.host), live)
 
 
 def _untracked(
     state: StackState, live: Sequence[LiveResource], ownership: Ownership
-) -> Iterator[Drifted]:
-    for each in Inventory(live, ownership).ours:
-        if each.key not in state.keys:
-            yield Drifted(each.host, each.key, Kind.UNTRACKED)
+) -> Iterator[DriftedObject]:
+    for resource in Inventory(live, ownership).ours:
+        if resource.key not in state.keys:
+            yield DriftedObject(resource.host, resource.key, Kind.UNTRACKED)
 
 
-def text(found: Sequence[Drifted], records: Sequence[DriftedRecord] = ()) -> str:
-    """Return it as people read it."""
-    lines = [*map(_line, found), *map(_record_line, records)]
+def as_text(drift: Drift) -> str:
+    """Return the drift as people read it, a line each."""
+    lines = [*map(_object_line, drift.objects), *map(_record_line, drift.records)]
     return "\n".join(lines) or "Nothing differs from the last deployment."
 
 
-def _record_line(each: DriftedRecord) -> str:
-    live = ", ".join(each.live)
-    if each.kind is Kind.MISSING:
-        return f"- DNS record {each.host} {each.declared} is gone"
-    if each.kind is Kind.UNTRACKED:
-        return f"? DNS record {each.host} {live} is ours, and no deployment has it"
-    return f"~ DNS record {each.host}: {each.declared} is {live}"
+def _record_line(drifted: DriftedRecord) -> str:
+    live = ", ".join(drifted.live)
+    if drifted.kind is Kind.MISSING:
+        return f"- DNS record {drifted.host} {drifted.declared} is gone"
+    if drifted.kind is Kind.UNTRACKED:
+        return f"? DNS record {drifted.host} {live} is ours, and no deployment has it"
+    return f"~ DNS record {drifted.host}: declared {drifted.declared}, live {live}"
 
 
-def _line(each: Drifted) -> str:
-    where = f"{each.host} ({'/'.join(each.key)})"
-    if each.kind is Kind.MISSING:
+def _object_line(drifted: DriftedObject) -> str:
+    where = f"{drifted.host} ({'/'.join(drifted.key)})"
+    if drifted.kind is Kind.MISSING:
         return f"- {where} is gone"
-    if each.kind is Kind.UNTRACKED:
+    if drifted.kind is Kind.UNTRACKED:
         return f"? {where} is ours, and no deployment has it"
-    parts = (f"{field.path}: {field.new!r} is {field.old!r}" for field in each.fields)
+    parts = (
+        f"{field.path}: declared {field.new!r}, live {field.old!r}" for field in drifted.fields
+    )
     return f"~ {where}: {'; '.join(parts)}"
 
 
-def wire(found: Sequence[Drifted], records: Sequence[DriftedRecord] = ()) -> dict[str, object]:
-    """Return it as JSON; versioned."""
-    told = [
+def as_json(drift: Drift) -> dict[str, object]:
+    """Return the drift as its versioned contract has it."""
+    records = [
         {
-            "host": each.host,
-            "kind": str(each.kind),
-            "declared": each.declared,
-            "live": list(each.live),
+            "host": record.host,
+            "kind": str(record.kind),
+            "declared": record.declared,
+            "live": list(record.live),
         }
-        for each in records
+        for record in drift.records
     ]
     return {
         "version": 1,
-        "drift": [
-            {
-                "host": each.host,
-                "namespace": each.key[0],
-                "name": each.key[1],
-                "kind": str(each.kind),
-                "fields": [
-                    {"path": field.path, "declared": field.new, "live": field.old}
-                    for field in each.fields
-                ],
-            }
-            for each in found
+        "drift": list(map(_json_object, drift.objects)),
+        **({"records": records} if records else {}),
+    }
+
+
+def _json_object(drifted: DriftedObject) -> dict[str, object]:
+    return {
+        "host": drifted.host,
+        "namespace": drifted.key[0],
+        "name": drifted.key[1],
+        "kind": str(drifted.kind),
+        "fields": [
+            {"path": field.path, "declared": field.new, "live": field.old}
+            for field in drifted.fields
         ],
-        **({"records": told} if told else {}),
     }

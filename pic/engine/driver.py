@@ -6,14 +6,14 @@ Where there is nothing to do Pulumi is not even imported.
 import importlib
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pic.cluster import managed_hosts
 from pic.cluster.events import EVENTS_A_RUN
 from pic.core import model
-from pic.core.errors import PiholeError, RefusedError, classed
+from pic.core.errors import RefusedError, TargetError, classed
 from pic.core.json_values import (
     Raw,
     mapping,
@@ -28,10 +28,11 @@ from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
 from pic.planning import changes, guard
 from pic.planning.changes import Changes
-from pic.run import fingerprint, situation
+from pic.run import fingerprint
+from pic.run import situation as looking
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
-from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.settings.parse import PiholeApi, Settings
 from pic.settings.stack_file import PROJECT
 
 if TYPE_CHECKING:
@@ -51,13 +52,13 @@ class DeployResult:
     Attributes:
         changes: What it set out to do.
         outcome: What the engine did; None where there was nothing to do and it did not run.
-        unanswered: Why Pi-hole's records are not known, so that some of them may be left as they
+        unanswered: Why Pi-hole's records are not situation, so that some of them may be left as they
             were; None where they are, or do not matter.
     """
 
     changes: Changes
     outcome: Outcome | None = None
-    unanswered: PiholeError | None = None
+    unread: Mapping[str, TargetError] = field(default_factory=dict)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -66,50 +67,49 @@ class DeployResult:
 
     @property
     def reported(self) -> tuple[Failure, ...]:
-        """What failed, a Pi-hole that did not tell its records with it."""
-        if self.unanswered is None:
-            return self.failures
-        return (*self.failures, Failure("", classed(self.unanswered), TargetName.PIHOLE))
+        """What failed, with the targets that did not answer."""
+        unread = (Failure("", classed(error), name) for name, error in self.unread.items())
+        return (*self.failures, *unread)
 
 
-def up(engine: Engine, known: Situation, tell: Tell) -> DeployResult:
+def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
     """Bring about what is planned.
 
     Raises:
         PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
     """
-    guard.check(known.changes, known.settings, UP_AGAIN)
+    guard.check(situation.changes, situation.settings, UP_AGAIN)
     with engine.alone():
         outputs = engine.outputs()
-        if outputs is not None and unchanged(known, outputs):
-            _annotate(known, known.plan, tell)
-            return DeployResult(known.changes, None, known.pihole)
+        if outputs is not None and unchanged(situation, outputs):
+            _annotate(situation, situation.plan, tell)
+            return DeployResult(situation.changes, None, situation.unread)
         _import_ahead()
         if outputs is None:
             engine.create()
         # A first run that was interrupted has left resources, and no outputs.
         state = StackState() if outputs is None else engine.state()
         try:
-            known = replace(_owning(known, state), told=_told(outputs or {}))
-            return _Up(engine, known, tell).run(state, outputs or {})
+            situation = replace(_owning(situation, state), told=_told(outputs or {}))
+            return _Up(engine, situation, tell).run(state, outputs or {})
         finally:
-            _prune(engine, known.settings, tell)
+            _prune(engine, situation.settings, tell)
 
 
-def _owning(known: Situation, state: StackState) -> Situation:
+def _owning(situation: Situation, state: StackState) -> Situation:
     """Plan anew where the engine knows of records of ours that bear no mark.
 
     Raises:
         RefusedError: With these, the guard refuses.
     """
-    if known.settings.pihole_api is not PiholeApi.DNS_LOCAL:
-        return known
-    owned = situation.owning(known, {each.host for each in state.records.values()})
+    if situation.settings.pihole_api is not PiholeApi.DNS_LOCAL:
+        return situation
+    owned = looking.owning(situation, {each.host for each in state.records.values()})
     guard.check(owned.changes, owned.settings, UP_AGAIN)
     return owned
 
 
-def unchanged(known: Situation, outputs: Raw) -> bool:
+def unchanged(situation: Situation, outputs: Raw) -> bool:
     """Say whether everything is as it was declared last, by the same means."""
     deployment = {
         "digest": outputs.get("digest"),
@@ -117,13 +117,13 @@ def unchanged(known: Situation, outputs: Raw) -> bool:
         # Only the engine remembers what was told.
         "told": sorted(_told(outputs)),
     }
-    return not known.changes and deployment == fingerprint.deployment(known)
+    return not situation.changes and deployment == fingerprint.deployment(situation)
 
 
 @dataclass(frozen=True, slots=True)
 class _Up:
     engine: Engine
-    known: Situation
+    situation: Situation
     tell: Tell
 
     def run(self, state: StackState, outputs: Raw) -> DeployResult:
@@ -132,27 +132,29 @@ class _Up:
         read = self.refresh(replace(state, records={}) if moved else state)
         if read.failures:
             return self.result(read)
-        differing = list(repair.scope_changes(_deployed(outputs), fingerprint.means(self.known)))
+        differing = list(
+            repair.scope_changes(_deployed(outputs), fingerprint.means(self.situation))
+        )
         if differing:
             self.tell(f"asking the engine first, since {', '.join(differing)}")
             self.foresee(", ".join(differing))
-        lost = repair.strays(self.known.changes, state)
-        records = repair.stray_records(self.known.changes, state, self.known.settings)
+        lost = repair.strays(self.situation.changes, state)
+        records = repair.stray_records(self.situation.changes, state, self.situation.settings)
         if lost or records:
             count = len(lost) + len(records)
             self.tell(f"taking up {count} objects that an interrupted run has left")
-            plan = repair.adopting(self.known.plan, lost, state)
+            plan = repair.adopting(self.situation.plan, lost, state)
             first = self.declare(replace(plan, records=(*plan.records, *records)), state)
             if first.failures:
                 return self.result(first)
         self.tell("deploying")
-        done = self.declare(self.known.plan, state)
+        done = self.declare(self.situation.plan, state)
         return self.result(self.fill(done, state) if moved else done)
 
     def has_moved(self, outputs: Raw) -> bool:
         """Say whether the records were declared in another Pi-hole the last time."""
         former = _deployed(outputs).get("piholeUrl")
-        return former not in (None, fingerprint.means(self.known).get("piholeUrl"))
+        return former not in (None, fingerprint.means(self.situation).get("piholeUrl"))
 
     def fill(self, first: Outcome, state: StackState) -> Outcome:
         """Declare once more: by now the engine knows the way to the Pi-hole that lacks records."""
@@ -161,17 +163,17 @@ class _Up:
         read = self.refresh(state)
         if read.failures:
             return read
-        return self.declare(self.known.plan, state).after(first)
+        return self.declare(self.situation.plan, state).after(first)
 
     def result(self, outcome: Outcome) -> DeployResult:
-        return DeployResult(self.known.changes, outcome, self.known.pihole)
+        return DeployResult(self.situation.changes, outcome, self.situation.unread)
 
     def refresh(self, state: StackState) -> Outcome:
         stale = repair.stale(
-            self.known.snapshot,
-            self.known.plan,
+            self.situation.snapshot,
+            self.situation.plan,
             state,
-            owner_references=self.known.settings.owner_references,
+            owner_references=self.situation.settings.owner_references,
         )
         if not stale:
             return Outcome()
@@ -180,10 +182,12 @@ class _Up:
 
     def foresee(self, why: str) -> None:
         """Let the engine preview, and ask the guard again about what it would do."""
-        if extra := beyond(self.known, preview(self.engine, self.known)):
-            more = replace(self.known.changes, removed=(*self.known.changes.removed, *extra))
+        if extra := beyond(self.situation, preview(self.engine, self.situation)):
+            more = replace(
+                self.situation.changes, removed=(*self.situation.changes.removed, *extra)
+            )
             try:
-                guard.check(more, self.known.settings, _again(self.known.settings))
+                guard.check(more, self.situation.settings, _again(self.situation.settings))
             except RefusedError as error:
                 raise RefusedError(
                     f"The engine would do more than the plan says, since {why}.\n{error}",
@@ -191,11 +195,11 @@ class _Up:
                 ) from error
 
     def declare(self, plan: Plan, state: StackState) -> Outcome:
-        known = replace(self.known, plan=plan)
+        situation = replace(self.situation, plan=plan)
         unknown = sum(each.host not in state.resources for each in plan.resources)
         unknown += sum(model.record_id(each) not in state.records for each in plan.records)
         # Each hook call costs time, also that for an object which is only found again.
-        bulk = replace(known, bulk=unknown > EVENTS_A_RUN)
+        bulk = replace(situation, bulk=unknown > EVENTS_A_RUN)
         return _declaring(bulk).run(self.engine.up)
 
 
@@ -205,50 +209,55 @@ def _again(settings: Settings) -> str:
     return UP_AGAIN.replace("{}", f"{first}{{}}")
 
 
-def preview(engine: Engine, known: Situation) -> Outcome:
+def preview(engine: Engine, situation: Situation) -> Outcome:
     """Ask the engine what it would do; nothing is refused, and nothing is changed.
 
     Raises:
         PicError: The stack is not there, or the engine cannot do its work.
     """
-    return _declaring(known).run(engine.preview)
+    return _declaring(situation).run(engine.preview)
 
 
-def beyond(known: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
+def beyond(situation: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
     """Return the objects that the engine would take away though the plan keeps them."""
-    hosts, kept = set(outcome.hosts(*GONE)), {each.key for each in known.plan.resources}
-    return tuple(live for live in known.snapshot.live if live.host in hosts and live.key in kept)
+    hosts, kept = set(outcome.hosts(*GONE)), {each.key for each in situation.plan.resources}
+    return tuple(
+        live for live in situation.snapshot.live if live.host in hosts and live.key in kept
+    )
 
 
-def destroy(engine: Engine, known: Situation, tell: Tell) -> DeployResult:
+def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
     """Delete everything of ours in the cluster, also what the engine has forgotten.
 
     Raises:
         PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
     """
-    going = everything(known)
-    guard.check(going, known.settings, DESTROY_AGAIN)
+    going = everything(situation)
+    guard.check(going, situation.settings, DESTROY_AGAIN)
     with engine.alone():
         if engine.outputs() is None:
             engine.create()
         state = engine.state()
-        if first := _take_up(engine, known, going, state, tell):
+        if first := _take_up(engine, situation, going, state, tell):
             return DeployResult(going, first)
         tell("deleting")
         try:
-            outcome = _releasing(known).run(engine.destroy)
+            outcome = _releasing(situation).run(engine.destroy)
         finally:
-            _prune(engine, known.settings, tell)
+            _prune(engine, situation.settings, tell)
         if not outcome.failures:
-            _annotate(known, Plan(), tell)
-        return DeployResult(going, outcome, known.pihole)
+            _annotate(situation, Plan(), tell)
+        return DeployResult(going, outcome, situation.unread)
 
 
 def _take_up(
-    engine: Engine, known: Situation, going: Changes, state: StackState, tell: Tell
+    engine: Engine, situation: Situation, going: Changes, state: StackState, tell: Tell
 ) -> Outcome | None:
-    """Make known to the engine what it has forgotten; return what failed."""
-    lost, records = repair.strays(going, state), repair.stray_records(going, state, known.settings)
+    """Make situation to the engine what it has forgotten; return what failed."""
+    lost, records = (
+        repair.strays(going, state),
+        repair.stray_records(going, state, situation.settings),
+    )
     if not lost and not records:
         return None
     tell(f"taking up {len(lost) + len(records)} objects that the engine does not know")
@@ -258,39 +267,39 @@ def _take_up(
     remembered = (Record(each.host, each.ip, ()) for each in state.records.values())
     plan = replace(plan, records=(*remembered, *records))
     # Nothing is written back to an Ingress for records that are about to go.
-    asked = replace(known.asked, settings=replace(known.settings, pihole_annotate=False))
+    config = replace(situation.config, settings=replace(situation.settings, pihole_annotate=False))
     nothing = Changes(going.stack, going.cluster_id)
-    taking = replace(known, asked=asked, plan=plan, changes=nothing)
+    taking = replace(situation, config=config, plan=plan, changes=nothing)
     first = _declaring(taking).run(engine.up)
     return first if first.failures else None
 
 
-def _annotate(known: Situation, plan: Plan, tell: Tell) -> None:
+def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:
     """Repair the annotations of the Ingresses, where no program runs that does it."""
-    if notes := managed_hosts.notes(known.snapshot.ingresses, plan, known.settings):
-        managed_hosts.write(known.transport, notes, tell)
+    if notes := managed_hosts.notes(situation.snapshot.ingresses, plan, situation.settings):
+        managed_hosts.write(situation.transport, notes, tell)
 
 
-def everything(known: Situation) -> Changes:
+def everything(situation: Situation) -> Changes:
     """Return the changes that leave nothing of ours."""
-    asked = known.asked
-    return changes.between(known.snapshot, Plan(), asked.label, asked.ownership)
+    asked = situation.config
+    return changes.between(situation.snapshot, Plan(), asked.label, asked.ownership)
 
 
 def _known_only(plan: Plan, state: StackState) -> Plan:
     return replace(plan, resources=tuple(e for e in plan.resources if e.key in state.keys))
 
 
-def _declaring(known: Situation) -> "Program":
+def _declaring(situation: Situation) -> "Program":
     from pic.engine import inline  # noqa: PLC0415 - a fifth of a second, for Pulumi
 
-    return inline.declaring(known)
+    return inline.declaring(situation)
 
 
-def _releasing(known: Situation) -> "Program":
+def _releasing(situation: Situation) -> "Program":
     from pic.engine import inline  # noqa: PLC0415 - as above
 
-    return inline.releasing(known)
+    return inline.releasing(situation)
 
 
 def _import_ahead() -> None:

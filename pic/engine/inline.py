@@ -50,16 +50,20 @@ class Program:
             raise
 
 
-def declaring(known: Situation) -> Program:
+def declaring(situation: Situation) -> Program:
     """Return the program that declares a plan."""
 
     def declare(hooks: Hooks) -> None:
-        program.bind(known, hooks)
-        program.declare(known, hooks)
+        program.bind(situation, hooks)
+        program.declare(situation, hooks)
 
     return Program(declare)
 
 
-def releasing(known: Situation) -> Program:
+def releasing(situation: Situation) -> Program:
     """Return the program that declares nothing and holds nothing back."""
-    return Program(lambda hooks: program.release(known.asked, known.transport, hooks, known.pihole))
+    return Program(
+        lambda hooks: program.release(
+            situation.config, situation.transport, hooks, situation.unread
+        )
+    )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pic.core.errors import FailureClass
 from pic.core.json_values import mapping, text
 from pic.core.model import KIND, RECORD_TYPE
+from pic.run import targets
 
 _KIND = re.compile(r'\{"sequence":\d+,"timestamp":\d+,"(\w+)":')
 _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
@@ -165,9 +166,8 @@ def host_of(urn: str) -> str:
 
 
 def target_of(urn: str) -> str:
-    """Return the target that a resource is of; a provider is of the target that it is for."""
-    kind = urn.split("::")[-2] if "::" in urn else ""
-    return "pihole" if "pihole" in kind else "pangolin"
+    """Return the target that a resource, or a provider, belongs to."""
+    return targets.target_of(urn.split("::")[-2] if "::" in urn else "")
 
 
 def plain(message: str) -> str:

@@ -1,4 +1,7 @@
-"""The Pulumi program: reads, plans, guards, and then declares. One function, however it is run."""
+"""Runs the Pulumi program: reads, plans, asks the guard, and then declares.
+
+The plain CLI and pic run the same function, on the same stack and state.
+"""
 
 import asyncio
 import gc
@@ -18,9 +21,9 @@ from pic.core import model
 from pic.core.errors import (
     EngineError,
     PicError,
-    PiholeError,
     RefusedError,
     SettingsError,
+    TargetError,
     classed,
 )
 from pic.core.model import Owner
@@ -29,18 +32,22 @@ from pic.engine import repair
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.hooks import Hooks, Surroundings
-from pic.engine.targets import pangolin, pihole, registration
+from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
-from pic.planning import changes, dns_records, guard
+from pic.planning import dns_records, guard
+from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report import text as text_report
-from pic.run import fingerprint, situation, stack_config
+from pic.run import fingerprint, stack_config, targets
+from pic.run import situation as looking
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
-from pic.settings.parse import Settings, TargetName
+from pic.run.targets.interface import Declarations, HookSet
+from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT
 
 RELEASE = "PIC_RELEASE"
+EMPTY: Mapping[str, TargetError] = {}
 SHOWN_NOTICES = 50
 GIVEN_UP = (
     "pic:targets does not have {0}. Put it back; to give it up, deploy once with it and with no"
@@ -60,134 +67,151 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
     gc.disable()
     hooks = Hooks()
     try:
-        asked = _asked(environment)
-        transport = listing.connect(asked.settings, environment)
+        config = _config(environment)
+        transport = listing.connect(config.settings, environment)
         if environment.get(RELEASE) == "1":
-            release(asked, transport, hooks, _pihole(asked, transport, environment))
+            release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
-            known = situation.look(asked, transport, environment)
-            known = replace(known, asked=replace(asked, remarks=(*asked.remarks, *_orphans(known))))
-            bind(known, hooks)
-            declare(known, hooks)
+            found = looking.look(config, transport, environment)
+            remarks = (*config.remarks, *_orphans(found))
+            situation = replace(found, config=replace(config, remarks=remarks))
+            bind(situation, hooks)
+            declare(situation, hooks)
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
 
 
-def bind(known: Situation, hooks: Hooks) -> None:
+def bind(situation: Situation, hooks: Hooks) -> None:
     """Give the hooks what they work with."""
-    asked, settings = known.asked, known.settings
-    unread = _unread(settings, known.pihole)
+    settings = situation.settings
     owners: dict[str, Sequence[Owner]] = {}
-    for ingress in known.snapshot.ingresses:
+    for ingress in situation.snapshot.ingresses:
         for host in dns_records.managed_hosts([ingress]):
             owners[host] = (Owner(ingress.namespace, ingress.name, ingress.uid),)
-    owners.update({each.host: each.owners for each in known.plan.records})
-    tells = settings.events and not known.bulk
-    surroundings = Surroundings(known.transport, asked.ownership, tells, unread, owners)
+    owners.update({record.host: record.owners for record in situation.plan.records})
+    surroundings = Surroundings(
+        situation.transport,
+        situation.config.ownership,
+        settings.events and not situation.bulk,
+        _unread(settings, situation.unread),
+        owners,
+    )
     hooks.bind(surroundings)
 
 
 def release(
-    asked: StackConfig, transport: Transport, hooks: Hooks, unanswered: PiholeError | None = None
+    config: StackConfig,
+    transport: Transport,
+    hooks: Hooks,
+    unread: Mapping[str, TargetError] = EMPTY,
 ) -> None:
-    """Declare nothing, so that everything may go; only the hooks are there.
+    """Declare nothing, so that the engine may delete everything; only the hooks are registered.
 
     Args:
-        asked: What the run is to do.
-        transport: Asks the cluster.
-        hooks: Those of the run.
-        unanswered: Why Pi-hole did not answer; its records stay then.
+        config: The settings of the run.
+        transport: Connects to the cluster.
+        hooks: The hooks of the run.
+        unread: The targets that do not answer, with the reason; what they hold stays.
 
     Raises:
         RefusedError: This is another cluster.
     """
-    unread = _unread(asked.settings, unanswered)
-    hooks.bind(Surroundings(transport, asked.ownership, asked.settings.events, unread))
-    guard.check_cluster(listing.cluster_id(transport, asked.settings), asked.settings)
+    settings = config.settings
+    surroundings = Surroundings(
+        transport, config.ownership, settings.events, _unread(settings, unread)
+    )
+    hooks.bind(surroundings)
+    guard.check_cluster(listing.cluster_id(transport, settings), settings)
 
 
-def _pihole(
-    asked: StackConfig, transport: Transport, environment: Mapping[str, str]
-) -> PiholeError | None:
-    """Say why Pi-hole does not answer; None where it does, or is no target."""
-    if TargetName.PIHOLE not in asked.settings.targets:
-        return None
-    return situation.look(asked, transport, environment).pihole
-
-
-def _unread(settings: Settings, unanswered: PiholeError | None) -> dict[str, str]:
-    """Return the targets that this run does not know, and why."""
-    found = {
-        str(target): classed(SettingsError([GIVEN_UP.format(target)]))
-        for target in TargetName
-        if target not in settings.targets
+def _unreachable_targets(
+    config: StackConfig, environment: Mapping[str, str]
+) -> dict[str, TargetError]:
+    """Return the active targets that do not answer; the cluster is not read for it."""
+    settings = config.settings
+    reasons = {
+        str(target.name): target.unreachable(settings, environment, settings.cluster_id)
+        for target in targets.active(settings)
     }
-    return {**found, **({str(TargetName.PIHOLE): classed(unanswered)} if unanswered else {})}
+    return {name: error for name, error in reasons.items() if error}
 
 
-def declare(known: Situation, hooks: Hooks) -> None:
+def _unread(settings: Settings, unread: Mapping[str, TargetError]) -> dict[str, str]:
+    """Return the targets whose contents this run does not know, with the reason as hooks say it."""
+    given_up = {
+        str(target.name): classed(SettingsError([GIVEN_UP.format(target.name)]))
+        for target in targets.TARGETS
+        if target.name not in settings.targets
+    }
+    return {**given_up, **{name: classed(error) for name, error in unread.items()}}
+
+
+def declare(situation: Situation, hooks: Hooks) -> None:
     """Declare a plan, once the guard agrees.
 
     Raises:
         RefusedError: The guard does not, and this is no preview.
     """
-    settings, planned = known.settings, known.plan
-    _tell([*known.asked.remarks, *planned.notices])
-    _ask(known.changes, settings)
-    batches = _batches(known, hooks)
+    settings, planned = situation.settings, situation.plan
+    _tell([*situation.config.remarks, *planned.notices])
+    _ask_guard(situation.changes, settings)
+    batches = _batches(situation, hooks)
     # What runs as the program's entry point is awaited before the SDK waits for what is left.
-    pulumi.run(partial(_register, known, batches, hooks))
+    pulumi.run(partial(_register, situation, batches, hooks))
     pulumi.export("resources", len(planned.resources))
     pulumi.export("digest", fingerprint.digest(planned, settings))
-    pulumi.export("deployed", fingerprint.means(known))
-    pulumi.export("told", event_texts.digests(known.warnings))
+    pulumi.export("deployed", fingerprint.means(situation))
+    pulumi.export("told", event_texts.digests(situation.warnings))
 
 
-def _batches(known: Situation, hooks: Hooks) -> list[Batch]:
-    settings, snapshot, planned = known.settings, known.snapshot, known.plan
-    events, found = not known.bulk and _tells(known.changes, settings), []
-    if TargetName.PANGOLIN in settings.targets:
-        provider = pangolin.provider(snapshot.cluster_id, settings)
-        binding = hooks.binding(events=events)
-        found.append(pangolin.batch(planned.resources, provider, binding, settings))
-    if TargetName.PIHOLE in settings.targets:
-        door = pihole.provider(snapshot.cluster_id, settings)
-        binding = hooks.record_binding(events=events)
-        found.append(pihole.batch(planned.records, snapshot.records or (), door, binding))
-    return found
+def _batches(situation: Situation, hooks: Hooks) -> list[Batch]:
+    settings = situation.settings
+    events = not situation.bulk and _reports_hosts(situation.changes, settings)
+    return [
+        _batch(target.declare(situation.plan, situation.snapshot, settings), hooks, events=events)
+        for target in targets.active(settings)
+    ]
 
 
-async def _register(known: Situation, batches: Sequence[Batch], hooks: Hooks) -> None:
+def _batch(declarations: Declarations, hooks: Hooks, *, events: bool) -> Batch:
+    bind_hooks = hooks.record_binding if declarations.hooks is HookSet.RECORD else hooks.binding
+    provider = providers.provider_resource(declarations.provider)
+    return Batch(declarations, provider, bind_hooks(events=events))
+
+
+async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks) -> None:
     if pulumi.runtime.is_dry_run():
         await registration.register_all(batches)
         return
-    warning = asyncio.ensure_future(_warn(known, hooks))
+    warning = asyncio.ensure_future(_warn(situation, hooks))
     try:
         failed = await registration.register_all(batches)
     finally:
         await warning
-    missing = [each for each in known.plan.records if model.record_id(each) in failed]
-    notes = managed_hosts.notes(known.snapshot.ingresses, known.plan, known.settings, missing)
+    missing = [each for each in situation.plan.records if model.record_id(each) in failed]
+    notes = managed_hosts.notes(
+        situation.snapshot.ingresses, situation.plan, situation.settings, missing
+    )
     if notes:
-        await asyncio.to_thread(managed_hosts.write, known.transport, notes, pulumi.log.warn)
+        await asyncio.to_thread(managed_hosts.write, situation.transport, notes, pulumi.log.warn)
 
 
-async def _warn(known: Situation, hooks: Hooks) -> None:
+async def _warn(situation: Situation, hooks: Hooks) -> None:
     """Tell Ingresses of new warnings; that fails no run."""
-    if untold := await hooks.warn(event_texts.news(known.warnings, known.told)):
+    if untold := await hooks.warn(event_texts.news(situation.warnings, situation.told)):
         pulumi.log.info(f"{untold} warnings could not be told to their Ingresses as Events")
 
 
-def _tells(found: changes.Changes, settings: Settings) -> bool:
+def _reports_hosts(changes: Changes, settings: Settings) -> bool:
     """Say whether single hosts are told of in Events: not when very many change at once."""
-    records = len(found.records.created) + len(found.records.updated)
-    count = len(found.created) + len(found.updated) + len(found.moved) + records
+    records = len(changes.records.created) + len(changes.records.updated)
+    count = len(changes.created) + len(changes.updated) + len(changes.moved) + records
     if settings.events and count > EVENTS_A_RUN:
         pulumi.log.info(f"{count} hosts change at once: their Ingresses get no Events")
     return settings.events and count <= EVENTS_A_RUN
 
 
-def _asked(environment: Mapping[str, str]) -> StackConfig:
+def _config(environment: Mapping[str, str]) -> StackConfig:
     prefix = f"{PROJECT}:"
     raw = {
         key.removeprefix(prefix): value
@@ -218,16 +242,16 @@ def _tell(notices: Sequence[Notice]) -> None:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 
 
-def _orphans(known: Situation) -> Sequence[Notice]:
+def _orphans(situation: Situation) -> Sequence[Notice]:
     """Return what to tell of what the engine will leave, since it does not know of it."""
-    going = known.changes
-    if not (going.removed or going.moved or going.records.removed):
+    changes = situation.changes
+    if not any(part.removals for part in changes.parts):
         return ()
     state = _remembered()
     if state is None:
         return ()
-    records = repair.stray_records(going, state, known.settings)
-    return tuple(repair.orphans(repair.strays(going, state), records))
+    records = repair.stray_records(changes, state, situation.settings)
+    return tuple(repair.orphans(repair.strays(changes, state), records))
 
 
 def _remembered() -> StackState | None:
@@ -243,10 +267,10 @@ def _remembered() -> StackState | None:
     return state
 
 
-def _ask(found: changes.Changes, settings: Settings) -> None:
+def _ask_guard(changes: Changes, settings: Settings) -> None:
     """Ask the guard; a preview shows what a real run would refuse."""
     try:
-        guard.check(found, settings)
+        guard.check(changes, settings)
     except RefusedError as error:
         if not pulumi.runtime.is_dry_run():
             raise

@@ -17,7 +17,7 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.engine.backend.state import StackState
 from pic.planning import serialise
 from pic.planning.changes import Changes, differences
-from pic.planning.merge import kept_spec
+from pic.planning.merge import held_spec
 from pic.settings.parse import PiholeApi, Settings
 from pic.snapshot.pangolin import resource as read_resource
 
@@ -140,7 +140,7 @@ def as_live(live: LiveResource, name: str) -> Resource:
         name=live.name,
         owners=live.owners,
         labels=live.labels,
-        spec=kept_spec(live),
+        spec=held_spec(live),
         held=True,
         adopts=True,
     )

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pic.core.model import (
     LiveResource,
@@ -56,6 +57,34 @@ class Weakening:
 NO_RECORD_CHANGES = RecordChanges()
 
 
+class Noun(NamedTuple):
+    """What people call the things of one part, in the singular and in the plural."""
+
+    one: str
+    many: str
+
+
+HOSTS, DNS_RECORDS = Noun("host", "hosts"), Noun("DNS record", "DNS records")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the changes, as the guard counts it.
+
+    Attributes:
+        known: How many things are live and ours.
+        wanted: How many the plan has.
+        removals: What would go or move, as a refusal lists it.
+        moves: Whether some of the removals are moves to another namespace.
+    """
+
+    noun: Noun
+    known: int
+    wanted: int
+    removals: tuple[str, ...]
+    moves: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Everything that would change, each part sorted by host.
@@ -99,8 +128,21 @@ class Changes:
         text = json.dumps(named, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that the guard counts each by itself.
+
+        Two targets may bring about the same hosts, so a part is what exists, and not a target.
+        """
+        hosts = [live.host for live in self.removed] + [move.live.host for move in self.moved]
+        addresses = tuple(f"{live.host} ({live.ip})" for live in self.records.removed)
+        return (
+            Part(HOSTS, self.known, self.wanted, tuple(hosts), bool(self.moved)),
+            Part(DNS_RECORDS, self.records.known, self.records.wanted, addresses),
+        )
+
     def __bool__(self) -> bool:
-        """Something would change."""
+        """Whether anything would change."""
         return bool(self.created or self.updated or self.removed or self.moved or self.records)
 
 
@@ -162,7 +204,7 @@ class _Comparison:
         )
 
     def is_earlier(self, key: tuple[str, str]) -> bool:
-        return self.inventory.whose[key] is OwnerKind.EARLIER
+        return self.inventory.owner_kinds[key] is OwnerKind.EARLIER
 
     def moves(self) -> Iterator[Move]:
         for resource in self.plan.resources:
@@ -199,7 +241,7 @@ class _Comparison:
     def blocked(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:
             stranger = resource.key in self.by_key and resource.key not in self.known
-            if stranger and self.inventory.whose[resource.key] is not OwnerKind.PREDECESSOR:
+            if stranger and self.inventory.owner_kinds[resource.key] is not OwnerKind.PREDECESSOR:
                 yield self.by_key[resource.key]
 
     def predecessors(self) -> Iterator[LiveResource]:

@@ -1,13 +1,12 @@
-"""Refuse what is too large, or aimed at the wrong cluster, before anything happens. No I/O."""
+"""Refuses changes that are too large, or aimed at the wrong cluster, before anything happens."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pic.core.errors import RefusedError
 from pic.core.model import LiveResource
-from pic.planning.changes import Changes
-from pic.planning.record_changes import RecordChanges
+from pic.planning.changes import Changes, Part
 from pic.settings.parse import Settings
 
 SHOWN = 10
@@ -43,8 +42,8 @@ def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
     found = [
         *_identity(changes.cluster_id, settings),
         *_strangers(changes),
-        *_limits(changes, settings),
-        *_record_limit(changes.records, settings),
+        *(refusal for part in changes.parts for refusal in _removals(part, settings)),
+        *_weakenings(changes, settings),
     ]
     if changes.digest in settings.acknowledge.split(","):
         return [refusal for refusal in found if not refusal.acknowledgeable]
@@ -54,7 +53,7 @@ def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
 def limit(known: int, settings: Settings) -> int:
     """Return how many may go in one run: an absolute number, or a share of the known ones.
 
-    Each target has its own: the hosts of Pangolin, the DNS records of Pi-hole.
+    Hosts and DNS records are counted apart, each against this limit.
     """
     return max(settings.max_removals, _share(known, settings))
 
@@ -126,43 +125,30 @@ def _strangers(changes: Changes) -> Iterator[Refusal]:
         )
 
 
-def _limits(changes: Changes, settings: Settings) -> Iterator[Refusal]:
-    count = len(changes.removed) + len(changes.moved)
-    allowed = limit(changes.known, settings)
-    hosts = _hosts([live.host for live in changes.removed] + [m.live.host for m in changes.moved])
-    if changes.known and not changes.wanted:
+def _removals(part: Part, settings: Settings) -> Iterator[Refusal]:
+    count, allowed = len(part.removals), limit(part.known, settings)
+    many, listed = part.noun.many, _listed(part.removals)
+    if part.known and not part.wanted:
         yield Refusal(
-            f"The plan is empty, and {changes.known} of {changes.known} hosts would be"
-            f" removed: {hosts}."
+            f"The plan has no {many}, and {part.known} of {part.known} {many} would be removed:"
+            f" {listed}."
         )
     elif count > allowed:
-        what = "removed" if not changes.moved else "removed or moved to another namespace"
+        how = "removed or moved to another namespace" if part.moves else "removed"
         yield Refusal(
-            f"{count} of {changes.known} hosts would be {what}, but at most {allowed} may go in"
-            f" one run ({_rule(settings)}): {hosts}."
+            f"{count} of {part.known} {many} would be {how}, but at most {allowed} may go in one"
+            f" run ({_rule(settings)}): {listed}."
         )
-    weak = len({each.host for each in changes.weakened})
+
+
+def _weakenings(changes: Changes, settings: Settings) -> Iterator[Refusal]:
+    weak = len({weakening.host for weakening in changes.weakened})
     most = weakening_limit(changes.known, settings)
     if weak > most:
-        names = _hosts([f"{each.host} ({each.field})" for each in changes.weakened])
+        listed = _listed([f"{each.host} ({each.field})" for each in changes.weakened])
         yield Refusal(
             f"{weak} of {changes.known} hosts would lose login or block, but at most {most} may in"
-            f" one run (pic:maxWeakened): {names}."
-        )
-
-
-def _record_limit(changes: RecordChanges, settings: Settings) -> Iterator[Refusal]:
-    count, allowed = len(changes.removed), limit(changes.known, settings)
-    names = _hosts([f"{live.host} ({live.ip})" for live in changes.removed])
-    if changes.known and not changes.wanted:
-        yield Refusal(
-            f"The plan has no DNS records, and {changes.known} of {changes.known} DNS records"
-            f" would be removed: {names}."
-        )
-    elif count > allowed:
-        yield Refusal(
-            f"{count} of {changes.known} DNS records would be removed, but at most {allowed} may go"
-            f" in one run ({_rule(settings)}): {names}."
+            f" one run (pic:maxWeakened): {listed}."
         )
 
 
@@ -173,14 +159,14 @@ def _rule(settings: Settings) -> str:
     )
 
 
-def _hosts(found: list[str]) -> str:
-    shown = ", ".join(found[:SHOWN])
-    return f"{shown} and {len(found) - SHOWN} more" if len(found) > SHOWN else shown
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:SHOWN])
+    return f"{shown} and {len(names) - SHOWN} more" if len(names) > SHOWN else shown
 
 
 def _names(found: tuple[LiveResource, ...]) -> str:
     keys = ["/".join(live.key) for live in found]
-    return f"PangolinResource {_hosts(keys)}"
+    return f"PangolinResource {_listed(keys)}"
 
 
 def _it(count: int) -> str:

@@ -1,60 +1,51 @@
-"""Decide what should exist, from what was seen. No I/O."""
+"""Decides what should exist: combines the parts that each target plans into one plan.
 
-from pic.core import names
-from pic.core.model import Plan, Resource, Snapshot
+Planning is a function of its request. It reads nothing and knows no time, so the same request gives
+the same plan, byte for byte.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pic.core.model import Plan, Snapshot
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import dns_records, merge
-from pic.planning.backends import Resolver
-from pic.planning.claims import Claims, settle
 from pic.planning.notice_log import NoticeLog
-from pic.planning.ownership import Inventory, Ownership
-from pic.planning.selection import managed
-from pic.planning.tunnels import Tunnels
-from pic.settings.parse import Settings, TargetName
+from pic.planning.ownership import Ownership
+from pic.settings.parse import Settings
 
 
-def build(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership) -> Plan:
-    """Return the plan: one resource for each public host, one record for each DNS name.
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """Everything that a plan depends on.
 
-    Args:
-        snapshot: What was seen.
-        settings: What the platform team decided.
-        stack: The value of the stack label for what is declared, `<project>.<stack>`.
-        ownership: How live objects of ours are told from others.
+    Attributes:
+        stack: The stack whose label new objects get, `<project>.<stack>`.
+        ownership: How our live objects are told from others.
     """
+
+    snapshot: Snapshot
+    settings: Settings
+    stack: str
+    ownership: Ownership
+
+
+class Planner(Protocol):
+    """Plans one part of what should exist."""
+
+    def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
+        """Return the part, without notices; those go to the log."""
+
+
+def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
+    """Return the plan of all planners, with the notices of all of them sorted."""
     notices = NoticeLog()
-    for unreadable in snapshot.unreadable:
+    for unreadable in request.snapshot.unreadable:
         about = Ref(unreadable.kind, unreadable.namespace, unreadable.name)
         notices.put(Notice(Reason.INVALID_OBJECT, about, unreadable.problem))
-    resources: tuple[Resource, ...] = ()
-    if TargetName.PANGOLIN in settings.targets:
-        resources = _resources(snapshot, settings, names.label_value(stack), ownership, notices)
-    found = dns_records.plan(snapshot, settings, notices)
-    return Plan(resources, found, notices.sorted())
-
-
-def _resources(
-    snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership, notices: NoticeLog
-) -> tuple[Resource, ...]:
-    inventory = Inventory(snapshot.live, ownership)
-    claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)
-    ours = managed(snapshot.ingresses, snapshot.classes, settings, notices)
-    asked = [claim for each in ours for claim in claims.of(each)]
-    asked += [claim for each in snapshot.unreadable for claim in claims.of_unreadable(each)]
-    merger = merge.Merger(
-        _resolver(snapshot, settings), inventory, snapshot.schema, settings, stack, notices
+    parts = [planner.plan(request, notices) for planner in planners]
+    return Plan(
+        resources=tuple(resource for part in parts for resource in part.resources),
+        records=tuple(record for part in parts for record in part.records),
+        notices=notices.sorted(),
     )
-    contests = settle(asked, inventory, notices)
-    found = tuple(filter(None, map(merger.resource, contests)))
-    for notice in (
-        *merge.stripped_notices(inventory, found),
-        *merge.left_notices(inventory, found),
-    ):
-        notices.put(notice)
-    return found
-
-
-def _resolver(snapshot: Snapshot, settings: Settings) -> Resolver:
-    if snapshot.services is None:
-        return Resolver(None, settings)
-    return Resolver({(each.namespace, each.name): each for each in snapshot.services}, settings)

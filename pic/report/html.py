@@ -5,7 +5,7 @@ from html import escape
 
 from pic.core.visible import visible
 from pic.report import tables
-from pic.report.review import Refusal, Review
+from pic.report.review import Review
 from pic.report.tables import Column, Section
 
 ABSENT = "—"
@@ -33,7 +33,7 @@ def review(value: Review) -> str:
 
 
 def _lines(value: Review) -> Iterator[str]:
-    title = f"Exposure of {value.stack}{': refused' if value.refusal else ''}"
+    title = f"Exposure of {value.stack}{': refused' if value.refusals else ''}"
     yield "<!doctype html>"
     yield '<html lang="en">'
     yield '<meta charset="utf-8">'
@@ -43,24 +43,24 @@ def _lines(value: Review) -> Iterator[str]:
     yield f"<style>\n{_STYLE}\n</style>"
     yield f"<h1>{_safe(title)}</h1>"
     yield f'<p class="counts">{_safe(tables.counts(value))}</p>'
-    if value.refusal:
-        yield from _refusal(value, value.refusal)
+    if value.refusals:
+        yield from _refusal(value)
     for section in tables.of_review(value):
         yield from _section(section)
     yield f'<p class="foot">{_safe(tables.foot(value))}</p>'
     yield "</html>"
 
 
-def _refusal(value: Review, refusal: Refusal) -> Iterator[str]:
+def _refusal(value: Review) -> Iterator[str]:
     yield '<div class="refused">'
     yield f"<p><strong>The guard refuses this</strong> (digest {_code(value.changes.digest)}):</p>"
     yield "<ul>"
-    for reason in refusal.reasons:
-        yield f"<li>{_safe(reason)}</li>"
+    for refusal in value.refusals:
+        yield f"<li>{_safe(refusal.message)}</li>"
     yield "</ul>"
-    if refusal.stale:
-        yield f"<p>The acknowledgement {_code(refusal.stale)} is for other changes.</p>"
-    if refusal.acknowledgeable:
+    if value.stale_acknowledgement:
+        yield f"<p>The acknowledgement {_code(value.stale_acknowledgement)} is for other changes.</p>"
+    if value.acknowledgeable:
         yield "<p>If this is intended, let exactly these changes through, this check with"
         yield f"{_code(value.variable)} in its environment, and the deployment with:</p>"
         yield f"<pre>{_safe(value.command)}</pre>"

@@ -13,7 +13,7 @@ from pic.core.model import Plan
 from pic.core.visible import visible
 from pic.report import tables
 from pic.report import text as text_report
-from pic.report.review import Refusal, Review
+from pic.report.review import Review
 from pic.report.tables import Section
 
 # GitHub takes 65,536 characters; the rest is for whoever adds a line to the comment.
@@ -32,12 +32,12 @@ def review(value: Review) -> str:
     """Return a review; its first line is a mark by which a later one can take its place."""
     head = [
         f"<!-- pic:review:{value.project}.{value.stack} -->",
-        f"### Exposure of {code(value.stack)}{': refused' if value.refusal else ''}",
+        f"### Exposure of {code(value.stack)}{': refused' if value.refusals else ''}",
         "",
         f"**{tables.counts(value)}**",
     ]
-    if value.refusal:
-        head += ["", *_refusal(value, value.refusal)]
+    if value.refusals:
+        head += ["", *_refusal(value)]
     return _document(head, tables.of_review(value), ["", code(tables.foot(value))])
 
 
@@ -47,17 +47,17 @@ def plan(value: Plan) -> str:
     return _document(head, tables.of_plan(value), [])
 
 
-def _refusal(value: Review, refusal: Refusal) -> Iterator[str]:
+def _refusal(value: Review) -> Iterator[str]:
     yield "> [!CAUTION]"
     yield f"> The guard refuses this (digest {code(value.changes.digest)}):"
     yield ">"
-    for reason in refusal.reasons:
-        yield f"> - {code(reason, LONGEST_REASON)}"
+    for refusal in value.refusals:
+        yield f"> - {code(refusal.message, LONGEST_REASON)}"
     yield ">"
-    if refusal.stale:
-        yield f"> The acknowledgement {code(refusal.stale)} is for other changes."
+    if value.stale_acknowledgement:
+        yield f"> The acknowledgement {code(value.stale_acknowledgement)} is for other changes."
         yield ">"
-    if refusal.acknowledgeable:
+    if value.acknowledgeable:
         yield "> If this is intended, let exactly these changes through, this check with"
         yield f"> {code(value.variable)} in its environment, and the deployment with:"
         yield ">"

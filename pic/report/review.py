@@ -15,9 +15,9 @@ from pic.core.model import (
 from pic.core.notices import Level, Notice
 from pic.planning import serialise
 from pic.planning.changes import Changes, Move, Update
+from pic.planning.guard import Refusal
 from pic.planning.record_changes import RecordChanges
 from pic.planning.serialise import Json
-from pic.settings.parse import Settings
 
 VERSION = 1
 
@@ -51,20 +51,6 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why the guard would refuse.
-
-    Attributes:
-        acknowledgeable: The digest of the changes lets them through.
-        stale: An acknowledgement that is for other changes; empty where there is none.
-    """
-
-    reasons: tuple[str, ...]
-    acknowledgeable: bool
-    stale: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Review:
     """Everything that a report shows.
 
@@ -75,6 +61,8 @@ class Review:
         notices: Those to show, warnings first.
         known_notices: How many others were there without the branch; None where there is no
             branch, and so all are shown.
+        refusals: Why the guard refuses the changes; empty where it does not.
+        stale_acknowledgement: An acknowledgement that was given for other changes.
         held_records: DNS records that stay as they are, since what asks for them is not understood.
     """
 
@@ -85,13 +73,19 @@ class Review:
     losses: tuple[Loss, ...] = ()
     notices: tuple[Notice, ...] = ()
     known_notices: int | None = None
-    refusal: Refusal | None = None
+    refusals: tuple[Refusal, ...] = ()
+    stale_acknowledgement: str = ""
     held_records: tuple[Record, ...] = ()
 
     @property
     def has_records(self) -> bool:
         """There is anything to say of DNS records; of a stack without Pi-hole there is not."""
         return self.changes.records != RecordChanges()
+
+    @property
+    def acknowledgeable(self) -> bool:
+        """Whether the digest of the changes lets them through."""
+        return all(refusal.acknowledgeable for refusal in self.refusals)
 
     @property
     def command(self) -> str:
@@ -118,7 +112,8 @@ def build(
     changes: Changes,
     *,
     known: frozenset[Notice] | None = None,
-    refusal: Refusal | None = None,
+    refusals: Sequence[Refusal] = (),
+    acknowledgement: str = "",
 ) -> Review:
     """Return the review of changes.
 
@@ -127,9 +122,11 @@ def build(
         plan: What should exist.
         changes: The difference between what is live and that plan.
         known: The notices without the branch; None where there is no branch.
-        refusal: What the guard says.
+        refusals: Why the guard refuses the changes.
+        acknowledgement: The value of `pic:acknowledge`.
     """
-    shown = [each for each in plan.notices if each not in (known or ())]
+    shown = [notice for notice in plan.notices if notice not in (known or ())]
+    helps = bool(refusals) and all(refusal.acknowledgeable for refusal in refusals)
     return Review(
         subject.project,
         subject.stack,
@@ -140,16 +137,10 @@ def build(
             sorted(shown, key=lambda each: (each.level is not Level.WARNING, each.order))
         ),
         known_notices=None if known is None else len(plan.notices) - len(shown),
-        refusal=refusal,
+        refusals=tuple(refusals),
+        stale_acknowledgement=acknowledgement if helps and acknowledgement != changes.digest else "",
         held_records=tuple(each for each in plan.records if each.held),
     )
-
-
-def refused(reasons: Sequence[tuple[str, bool]], changes: Changes, settings: Settings) -> Refusal:
-    """Return a refusal from its reasons, each with whether a digest lets it through."""
-    helps = all(acknowledgeable for _, acknowledgeable in reasons)
-    other = settings.acknowledge if settings.acknowledge != changes.digest else ""
-    return Refusal(tuple(text for text, _ in reasons), helps, other if helps else "")
 
 
 def access(spec: Spec) -> Access:
@@ -258,13 +249,13 @@ def _json_counts(review: Review) -> Mapping[str, int | None]:
 
 
 def _json_refusal(review: Review) -> Json | None:
-    if review.refusal is None:
+    if not review.refusals:
         return None
     return {
-        "reasons": list(review.refusal.reasons),
-        "staleAcknowledgement": review.refusal.stale or None,
-        "command": review.command if review.refusal.acknowledgeable else None,
-        "variable": review.variable if review.refusal.acknowledgeable else None,
+        "reasons": [refusal.message for refusal in review.refusals],
+        "staleAcknowledgement": review.stale_acknowledgement or None,
+        "command": review.command if review.acknowledgeable else None,
+        "variable": review.variable if review.acknowledgeable else None,
     }
 
 

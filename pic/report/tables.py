@@ -16,6 +16,12 @@ from pic.planning.changes import Changes
 from pic.report.review import Review, access
 
 
+def access_of(resource: Resource) -> str:
+    """Return who may see a host, and whether it is held."""
+    who = access(resource.spec)
+    return f"{who} (held)" if resource.held else who
+
+
 def backends(resource: Resource) -> list[str]:
     """Return where the paths of a host lead."""
     return [
@@ -210,7 +216,7 @@ def _whole(resources: Sequence[Resource], title: str) -> Section:
                 each.host,
                 place(each),
                 tunnel(each) or None,
-                f"{access(each.spec)} (held)" if each.held else access(each.spec),
+                access_of(each),
                 ", ".join(backends(each)) or None,
             )
             for each in resources

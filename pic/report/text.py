@@ -11,7 +11,7 @@ from pic.core.visible import visible
 from pic.planning.changes import Changes, Update
 from pic.planning.record_changes import RecordChanges
 from pic.report import tables
-from pic.report.review import Refusal, Review, openings
+from pic.report.review import Review, openings
 
 SHOWN_FIELDS = 6
 
@@ -46,19 +46,12 @@ def _resources(resources: Sequence[Resource]) -> str:
             "HOST": each.host,
             "OBJECT": "/".join(each.key),
             "TUNNEL": tables.tunnel(each),
-            "ACCESS": access(each),
+            "ACCESS": tables.access_of(each),
             "BACKENDS": "\n".join(tables.backends(each)),
         }
         for each in resources
     ]
     return _table(rows)
-
-
-def access(resource: Resource) -> str:
-    """Say who may see a host."""
-    http = resource.spec.http
-    who = "blocked" if http.block_access else "login" if http.sso else "public"
-    return f"{who} (held)" if resource.held else who
 
 
 def _records(value: Plan) -> str:
@@ -91,18 +84,18 @@ def changes(value: Changes) -> str:
 
 def review(value: Review) -> str:
     """Return a review: counts first, then a refusal, the changes, and what needs attention."""
-    refused = _refusal(value, value.refusal) if value.refusal else ""
+    refused = _refusal(value) if value.refusals else ""
     told = changes(value.changes), _held(value.held_records), _notices(value.notices)
     parts = [tables.counts(value), refused, *told, tables.foot(value)]
     return "\n\n".join(filter(None, parts))
 
 
-def _refusal(value: Review, refusal: Refusal) -> str:
+def _refusal(value: Review) -> str:
     lines = [f"The guard refuses this (digest {value.changes.digest}):"]
-    lines += [f"- {visible(each)}" for each in refusal.reasons]
-    if refusal.stale:
-        lines.append(f"The acknowledgement {refusal.stale!r} is for other changes.")
-    if refusal.acknowledgeable:
+    lines += [f"- {visible(refusal.message)}" for refusal in value.refusals]
+    if value.stale_acknowledgement:
+        lines.append(f"The acknowledgement {value.stale_acknowledgement!r} is for other changes.")
+    if value.acknowledgeable:
         lines.append(
             f"If this is intended, let exactly these changes through, this check with"
             f" {value.variable} in its environment, and the deployment with: {value.command}"
@@ -127,7 +120,7 @@ def _coming(value: Changes) -> Iterator[str]:
     for weak in value.weakened:
         yield f"! {weak.host} loses {weak.field}"
     for resource in value.created:
-        yield f"+ {resource.host} ({'/'.join(resource.key)}) becomes {access(resource)}"
+        yield f"+ {resource.host} ({'/'.join(resource.key)}) becomes {tables.access_of(resource)}"
     for update in value.updated:
         yield f"~ {update.resource.host}: {_fields(update)}"
 

@@ -9,8 +9,9 @@ from pic.core.model import Plan
 from pic.core.version import installed_version
 from pic.planning import serialise
 from pic.report import event_texts
+from pic.run import targets
 from pic.run.situation import Situation
-from pic.settings.parse import Settings, TargetName
+from pic.settings.parse import Settings
 
 
 def deployment(known: Situation) -> dict[str, object]:
@@ -25,16 +26,17 @@ def deployment(known: Situation) -> dict[str, object]:
 def means(known: Situation) -> dict[str, object]:
     """Return what decides how an engine sees the same plan; exported, for the next run."""
     settings = known.settings
-    pihole = {"piholeUrl": settings.pihole_url, "piholeApi": str(settings.pihole_api)}
-    return {
+    means: dict[str, object] = {
         "pic": installed_version(),
         "plugin": version("pulumi-kubernetes"),
         "cluster": known.snapshot.cluster_id,
         "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
         "targets": ", ".join(sorted(settings.targets)),
         "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
-        **(pihole if TargetName.PIHOLE in settings.targets else {}),
     }
+    for target in targets.active(settings):
+        means.update(target.means(settings))
+    return means
 
 
 def digest(planned: Plan, settings: Settings) -> str:

@@ -2,21 +2,18 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pic.core.errors import PiholeError
-from pic.core.model import Snapshot, Unanswered
-from pic.planning import dns_records
-from pic.settings import kinds
-from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.core.model import Snapshot
+from pic.run import targets
+from pic.run.targets.interface import ReadTimeouts
+from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
-from pic.snapshot.branch import Branch, proposal
+from pic.snapshot.branch import Branch, propose
 
 if TYPE_CHECKING:
     from pic.cluster.listing import Transport
-    from pic.pihole.connect import SessionTimeouts
 
 
 def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -> RawSnapshot:
@@ -46,48 +43,28 @@ def read(transport: "Transport", settings: Settings, environment: Mapping[str, s
     """
     from pic.cluster import listing  # noqa: PLC0415 - see look
 
-    return registered(listing.read(transport, settings), settings, environment)
+    return read_targets(listing.read(transport, settings), settings, environment)
 
 
-def registered(
-    seen: RawSnapshot,
+def read_targets(
+    raw: RawSnapshot,
     settings: Settings,
     environment: Mapping[str, str],
-    pace: "SessionTimeouts | None" = None,
+    timeouts: ReadTimeouts | None = None,
 ) -> RawSnapshot:
-    """Return what the cluster holds with what Pi-hole does, where it is a target.
+    """Add what the active targets themselves hold to what the cluster holds.
 
-    A Pi-hole that does not answer ends nothing: `unanswered` says why.
+    A target that does not answer ends nothing: the snapshot says why.
 
     Args:
-        seen: What the cluster holds.
-        settings: Say where Pi-hole is.
-        environment: Has its password.
-        pace: How long to wait for it.
+        raw: What the cluster holds.
+        settings: Name the targets, and where they are.
+        environment: Holds their credentials.
+        timeouts: How long to wait for a target; None waits as long as a deployment may.
     """
-    if TargetName.PIHOLE not in settings.targets or not settings.pihole_url:
-        return seen
-    # Runs without this target do without its client.
-    from pic.pihole import connect  # noqa: PLC0415
-
-    try:
-        found = connect.read(settings, seen.cluster_id, environment, _owned(seen, settings), pace)
-    except PiholeError as error:
-        return replace(seen, unanswered=Unanswered(settings.pihole_url, error))
-    return replace(seen, records=found)
-
-
-def _owned(seen: RawSnapshot, settings: Settings) -> frozenset[str]:
-    """Return the hosts whose records are ours where they can bear no marker."""
-    if settings.pihole_api is PiholeApi.V6:
-        return frozenset()
-    of_ingresses = {kinds.INGRESS: seen.objects.get(kinds.INGRESS, ())}
-    ingresses = assemble.snapshot(RawSnapshot(of_ingresses)).ingresses
-    found = dns_records.managed_hosts(ingresses)
-    if settings.pihole_annotate:
-        return found
-    # With nothing written back, what is wanted stays declared, and the provider tells whose it is.
-    return found | dns_records.asked_for(ingresses, settings)
+    for target in targets.active(settings):
+        raw = target.read(raw, settings, environment, timeouts)
+    return raw
 
 
 def live_snapshot(
@@ -103,4 +80,4 @@ def live_snapshot(
         ManifestError: A file cannot be read.
     """
     seen = look(settings, environment, stored)
-    return assemble.snapshot(proposal(seen, Branch(paths), settings).after)
+    return assemble.snapshot(propose(seen, Branch(paths), settings).after)

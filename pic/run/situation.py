@@ -1,17 +1,21 @@
-"""What a run finds, and what it would do about it: settings, snapshot, plan and changes."""
+"""Gathers what is known before a run declares anything: settings, snapshot, plan and changes.
+
+Each verb that plans comes through here, so that a review, a deployment and the watcher cannot
+disagree on what the same cluster asks for.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pic.cluster import listing
 from pic.cluster.listing import Transport
-from pic.core.errors import PiholeError
+from pic.core.errors import TargetError
 from pic.core.model import Plan, Snapshot
-from pic.planning import plan
+from pic.planning import changes as comparing
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import Warned
-from pic.run import reading
+from pic.run import reading, targets
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.snapshot import assemble
@@ -23,11 +27,11 @@ class Situation:
     """Everything that is known before anything is declared.
 
     Attributes:
-        told: Digests of the warnings that Ingresses were told of in the last run.
-        bulk: So much is new to the engine that no host is told of in an Event.
+        told: Digests of the warnings that the last run reported as Events.
+        bulk: So much is new to the engine that no host gets an Event of its own.
     """
 
-    asked: StackConfig
+    config: StackConfig
     transport: Transport
     snapshot: Snapshot
     plan: Plan
@@ -38,61 +42,81 @@ class Situation:
     @property
     def settings(self) -> Settings:
         """The settings of the run."""
-        return self.asked.settings
+        return self.config.settings
 
     @property
     def warnings(self) -> tuple[Warned, ...]:
-        """What Ingresses are to be told of in Events, if they are."""
+        """The warnings to report as Events at their Ingresses; none with `pic:events: false`."""
         if not self.settings.events:
             return ()
         return event_texts.warnings(self.plan.notices, self.snapshot.ingresses)
 
     @property
-    def pihole(self) -> PiholeError | None:
-        """Why Pi-hole did not tell its records; None where it did, or was not asked."""
-        return self.snapshot.unanswered.error if self.snapshot.unanswered else None
+    def unread(self) -> dict[str, TargetError]:
+        """The active targets that could not be read, each with the reason."""
+        reasons = {
+            str(target.name): target.unread(self.snapshot)
+            for target in targets.active(self.settings)
+        }
+        return {name: error for name, error in reasons.items() if error}
 
 
-def survey(asked: StackConfig, environment: Mapping[str, str]) -> Situation:
-    """Connect to the cluster, look and plan.
-
-    Raises:
-        ClusterError: The cluster could not be read whole.
-    """
-    return look(asked, listing.connect(asked.settings, environment), environment)
-
-
-def look(asked: StackConfig, transport: Transport, environment: Mapping[str, str]) -> Situation:
-    """Read the cluster whole and then Pi-hole, if it is a target, and plan.
-
-    A Pi-hole that does not answer is in `pihole`, and ends nothing.
+def survey(config: StackConfig, environment: Mapping[str, str]) -> Situation:
+    """Connect to the cluster, read it and plan.
 
     Raises:
         ClusterError: The cluster could not be read whole.
     """
-    return consider(asked, transport, reading.read(transport, asked.settings, environment))
+    return look(config, listing.connect(config.settings, environment), environment)
 
 
-def consider(asked: StackConfig, transport: Transport, seen: RawSnapshot) -> Situation:
-    """Plan for what was seen."""
-    return _situation(asked, transport, assemble.snapshot(seen))
+def look(config: StackConfig, transport: Transport, environment: Mapping[str, str]) -> Situation:
+    """Read the cluster whole, then the targets that hold something themselves, and plan.
 
+    A target that does not answer ends nothing: `Situation.unread` says why.
 
-def owning(known: Situation, hosts: Collection[str]) -> Situation:
-    """Plan anew, knowing that the records of some hosts are ours.
-
-    It is for `pic:piholeApi: dns-local`, where a record can bear no marker: the engine remembers
-    what it has registered, also where no Ingress is annotated with it.
+    Raises:
+        ClusterError: The cluster could not be read whole.
     """
-    there = known.snapshot.records
-    if there is None or not any(each.host in hosts and not each.ours for each in there):
-        return known
-    marked = tuple(replace(each, ours=each.ours or each.host in hosts) for each in there)
-    snapshot = replace(known.snapshot, records=marked)
-    found = _situation(known.asked, known.transport, snapshot)
-    return replace(known, snapshot=snapshot, plan=found.plan, changes=found.changes)
+    return consider(config, transport, reading.read(transport, config.settings, environment))
 
 
-def _situation(asked: StackConfig, transport: Transport, snapshot: Snapshot) -> Situation:
-    planned = plan.build(snapshot, asked.settings, asked.label, asked.ownership)
-    return Situation(asked, transport, snapshot, planned, asked.changes(snapshot, planned))
+def consider(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Situation:
+    """Plan for what was read."""
+    return _situation(config, transport, assemble.snapshot(raw))
+
+
+def owning(situation: Situation, hosts: Collection[str]) -> Situation:
+    """Plan again, with the records of some hosts as ours.
+
+    With `pic:piholeApi: dns-local` a record bears no marker. The engine's state knows which records
+    it registered, also where no Ingress is annotated with them.
+    """
+    records = situation.snapshot.records
+    if records is None or not any(live.host in hosts and not live.ours for live in records):
+        return situation
+    marked = tuple(replace(live, ours=live.ours or live.host in hosts) for live in records)
+    snapshot = replace(situation.snapshot, records=marked)
+    planned = _situation(situation.config, situation.transport, snapshot)
+    return replace(situation, snapshot=snapshot, plan=planned.plan, changes=planned.changes)
+
+
+def _situation(config: StackConfig, transport: Transport, snapshot: Snapshot) -> Situation:
+    plan = plan_for(config, snapshot)
+    return Situation(config, transport, snapshot, plan, changes_for(config, snapshot, plan))
+
+
+def plan_for(config: StackConfig, snapshot: Snapshot) -> Plan:
+    """Return what should exist."""
+    return targets.build_plan(snapshot, config.settings, config.label, config.ownership)
+
+
+def changes_for(config: StackConfig, snapshot: Snapshot, plan: Plan) -> Changes:
+    """Return the difference between what is live and ours, and a plan."""
+    return comparing.between(
+        snapshot,
+        plan,
+        config.label,
+        config.ownership,
+        owner_references=config.settings.owner_references,
+    )

@@ -1,35 +1,24 @@
-"""Where a run's settings and snapshot come from: stack file, flags, cluster, manifest files."""
+"""Loads the settings of one run: the stack file, with the flags over it, checked all at once."""
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pic.core.errors import SettingsError
-from pic.core.model import (
-    Plan,
-    Snapshot,
-)
+from pic.core.model import Plan
 from pic.core.names import label_value
 from pic.core.notices import Notice
-from pic.planning import changes
-from pic.planning.changes import Changes
 from pic.planning.ownership import Ownership
-from pic.settings.parse import (
-    Settings,
-    TargetName,
-    parse,
-)
+from pic.run import targets
+from pic.settings.parse import Settings, parse
 from pic.settings.stack_file import PROJECT, StackFile, stacks
 
 OFFLINE_STACK = "offline"
-# Where the password of Pi-hole may be; the second is the name that the seed has for it.
-PASSWORDS = ("PIHOLE_PASSWORD", "PIHOLE_API_TOKEN")
 
 
 @dataclass(frozen=True, slots=True)
 class StackConfig:
-    """What a verb works with.
+    """The settings of one run, and whose objects it works on.
 
     Attributes:
         label: The value of the stack label.
@@ -41,16 +30,6 @@ class StackConfig:
     ownership: Ownership
     remarks: tuple[Notice, ...]
 
-    def changes(self, snapshot: Snapshot, planned: Plan) -> Changes:
-        """Return the difference between what is live and ours, and a plan."""
-        return changes.between(
-            snapshot,
-            planned,
-            self.label,
-            self.ownership,
-            owner_references=self.settings.owner_references,
-        )
-
 
 def stack_label(stack: str) -> str:
     """Return the value of the stack label of a stack of this project."""
@@ -58,42 +37,60 @@ def stack_label(stack: str) -> str:
 
 
 def only_stack(root: Path) -> str:
-    """Return the stack when there is just one.
+    """Return the stack where the project has just one.
 
     Raises:
-        SettingsError: There is none, or a choice.
+        SettingsError: There is no stack, or more than one.
     """
-    found = stacks(root)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SettingsError([f"name the stack with --stack: {', '.join(found)}"])
+    names = stacks(root)
+    if len(names) == 1:
+        return names[0]
+    if names:
+        raise SettingsError([f"name the stack with --stack: {', '.join(names)}"])
     raise SettingsError(["there is no stack file yet: pic init --stack NAME writes one"])
 
 
-def offline(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> StackConfig:
-    """Prepare a run on files only; without a stack, every stack's objects in them are ours.
+def stored(root: Path, stack: str | None, pairs: Sequence[str]) -> dict[str, object]:
+    """Return the settings of a stack file with `KEY=VALUE` flags over them, not yet parsed.
 
     Raises:
-        SettingsError: The settings cannot be right.
+        SettingsError: The file or a flag cannot be read.
     """
-    stored = StackFile(Path.cwd(), stack).settings() if stack else {}
-    settings, remarks = parse({**stored, **given(pairs)}, environment)
+    settings = StackFile(root, stack).settings() if stack else {}
+    return {**settings, **overrides(pairs)}
+
+
+def overrides(pairs: Sequence[str]) -> dict[str, object]:
+    """Read `KEY=VALUE` flags.
+
+    Raises:
+        SettingsError: A flag has another form.
+    """
+    wrong = [pair for pair in pairs if not pair.partition("=")[1] or pair.startswith("=")]
+    if wrong:
+        raise SettingsError([f"--config {pair!r} is not KEY=VALUE" for pair in wrong])
+    split = (pair.partition("=") for pair in pairs)
+    return {key: value for key, _, value in split}
+
+
+def load(
+    root: Path, stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]
+) -> StackConfig:
+    """Load the settings of a run that reads only.
+
+    Args:
+        root: The folder of Pulumi.yaml.
+        stack: The stack; None is a run on files alone, which takes the objects of every stack in
+            them as ours.
+        pairs: Settings given as `KEY=VALUE`, over those of the stack file.
+        environment: Fills what the stack leaves open.
+
+    Raises:
+        SettingsError: The settings are wrong; every problem is named.
+    """
+    settings, remarks = parse(stored(root, stack, pairs), environment)
     label = stack_label(stack or OFFLINE_STACK)
     return StackConfig(settings, label, _ownership(label if stack else "", settings), remarks)
-
-
-def online(stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]) -> StackConfig:
-    """Prepare a run on the live cluster of a stack.
-
-    Raises:
-        SettingsError: The settings cannot be right.
-    """
-    stack = stack or only_stack(Path.cwd())
-    stored = StackFile(Path.cwd(), stack).settings()
-    settings, remarks = parse({**stored, **given(pairs)}, environment)
-    label = stack_label(stack)
-    return StackConfig(settings, label, _ownership(label, settings), remarks)
 
 
 def deployable(
@@ -102,24 +99,24 @@ def deployable(
     environment: Mapping[str, str],
     problems: Callable[[Settings], Sequence[str]] = lambda _: (),
 ) -> StackConfig:
-    """Prepare a run that may write.
+    """Return the settings of a run that writes.
 
     Args:
         raw: The settings of the stack, without their prefix.
         stack: Its name.
-        environment: That of this process.
-        problems: Further things that stand in the way.
+        environment: Fills what the stack leaves open, and holds credentials.
+        problems: Finds further obstacles.
 
     Raises:
-        SettingsError: The settings cannot be right, or can only be planned with.
+        SettingsError: The settings are wrong, or suffice for a plan only.
     """
     unbound = [] if raw.get("clusterId") else [_unbound(stack)]
     try:
         settings, remarks = parse(raw, environment)
     except SettingsError as error:
         raise SettingsError([*error.problems, *unbound]) from error
-    if found := [*unbound, *problems(settings), *_undeployable(settings, environment)]:
-        raise SettingsError(found)
+    if obstacles := [*unbound, *problems(settings), *_undeployable(settings, environment)]:
+        raise SettingsError(obstacles)
     label = stack_label(stack)
     return StackConfig(settings, label, _ownership(label, settings), remarks)
 
@@ -137,43 +134,15 @@ def _unbound(stack: str) -> str:
 
 
 def _undeployable(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
-    """Return what can be planned without, and is needed to deploy."""
-    if TargetName.PIHOLE not in settings.targets:
-        return []
-    needed = (
-        (settings.pihole_url, "pic:piholeUrl is not set: set it, or PIHOLE_URL"),
-        (
-            settings.pihole_target_ip,
-            "pic:piholeTargetIp is not set: set it, or DEFAULT_TARGET_IP, to the IPv4 address of"
-            " records whose Ingress names none",
-        ),
-        (
-            any(environment.get(name) for name in PASSWORDS),
-            f"Pi-hole's password is not there: set {' or '.join(PASSWORDS)} in the environment;"
-            " an app password needs webserver.api.app_sudo",
-        ),
-    )
-    return [f"pic:targets has pihole, and {problem}" for there, problem in needed if not there]
+    """Return what a plan can do without and a deployment cannot."""
+    return [
+        problem
+        for target in targets.active(settings)
+        for problem in target.problems(settings, environment)
+    ]
 
 
-def given(pairs: Sequence[str]) -> dict[str, object]:
-    """Read `KEY=VALUE` flags.
-
-    Raises:
-        SettingsError: One of them is something else.
-    """
-    wrong = [pair for pair in pairs if not pair.partition("=")[1] or pair.startswith("=")]
-    if wrong:
-        raise SettingsError([f"--config {pair!r} is not KEY=VALUE" for pair in wrong])
-    split = (pair.partition("=") for pair in pairs)
-    return {key: value for key, _, value in split}
-
-
-def run_for(options: argparse.Namespace, environment: Mapping[str, str]) -> StackConfig:
-    """Prepare the run that common flags ask for.
-
-    Raises:
-        SettingsError: The settings cannot be right.
-    """
-    prepare = offline if getattr(options, "offline", False) else online
-    return prepare(options.stack, options.config, environment)
+def with_remarks(plan: Plan, remarks: Sequence[Notice]) -> Plan:
+    """Return a plan whose notices include those about the settings."""
+    notices = sorted({*plan.notices, *remarks}, key=lambda notice: notice.order)
+    return Plan(plan.resources, plan.records, tuple(notices))

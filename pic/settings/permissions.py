@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pic.settings.kinds import NETWORKING, PANGOLIN, needed_kinds, watched_namespaces
+from pic.settings.kinds import needed_kinds, watched_namespaces
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 
 OBJECTS = "pangolinresources"
@@ -29,12 +29,6 @@ class Permission:
         return f"{self.verb} {full}{where}"
 
 
-def needed(settings: Settings) -> Iterator[Permission]:
-    """Yield what a run of `up` needs with these settings."""
-    yield from reading(settings)
-    yield from writing(settings)
-
-
 def reading(settings: Settings) -> Iterator[Permission]:
     """Yield what every verb that reads needs: `diff`, `preview`, `drift`, `status`."""
     for kind in needed_kinds(settings):
@@ -56,24 +50,11 @@ def _needs_crd(settings: Settings) -> bool:
     return exposes and settings.resource_schema is ResourceSchema.AUTO
 
 
-def writing(settings: Settings) -> Iterator[Permission]:
-    """Yield what `up` and `destroy` need beyond that."""
-    if TargetName.PANGOLIN in settings.targets:
-        for place in watched_namespaces(settings):
-            yield from _objects(place)
+def telling(settings: Settings) -> Iterator[Permission]:
+    """Yield what Events at the Ingresses need."""
     if settings.events:
-        for place in watched_namespaces(settings):
-            yield Permission("", "events", "create", "Events at the Ingresses", place)
-    if TargetName.PIHOLE in settings.targets and settings.pihole_annotate:
-        for place in watched_namespaces(settings):
-            yield Permission(NETWORKING, "ingresses", "patch", "tells what Pi-hole has", place)
-
-
-def _objects(place: str) -> Iterator[Permission]:
-    yield Permission(PANGOLIN, OBJECTS, "get", "updates, deletes and imports it", place)
-    yield Permission(PANGOLIN, OBJECTS, "watch", "sees that a delete is done", place)
-    for verb in ("create", "patch", "delete"):
-        yield Permission(PANGOLIN, OBJECTS, verb, "the objects themselves", place)
+        for namespace in watched_namespaces(settings):
+            yield Permission("", "events", "create", "Events at the Ingresses", namespace)
 
 
 def watching(settings: Settings, namespace: str) -> Iterator[Permission]:

@@ -21,7 +21,7 @@ from pic.snapshot.assemble import RawSnapshot
 VERSION = 1
 KIND = "pic snapshot"
 STDIN = "-"
-NEXT = "pic snapshot --out FILE writes a new one"
+NEXT_STEP = "pic snapshot --out FILE writes a new one"
 
 _SCHEMA = {
     "singleTarget": "single_target",
@@ -32,7 +32,7 @@ _SCHEMA = {
 _RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
 
 
-def document(seen: RawSnapshot, settings: Settings) -> str:
+def render(seen: RawSnapshot, settings: Settings) -> str:
     """Return the text of a file: ASCII, an object a line, whatever the order they were listed in.
 
     Args:
@@ -44,7 +44,7 @@ def document(seen: RawSnapshot, settings: Settings) -> str:
         "version": VERSION,
         "clusterId": seen.cluster_id,
         "schema": {key: getattr(seen.schema, name) for key, name in _SCHEMA.items()},
-        "listings": listings(settings),
+        "listings": listing_names(settings),
     }
     kinds = ",\n".join(_section(kind, seen.objects[kind]) for kind in sorted(seen.objects))
     pihole = _pihole(seen, settings) if TargetName.PIHOLE in settings.targets else ""
@@ -57,7 +57,7 @@ def _pihole(seen: RawSnapshot, settings: Settings) -> str:
     head = f'"unanswered": {json.dumps(why)}, "records": '
     if seen.records is None:
         return f"{head}null, "
-    asked = dns_records.asked_for(assemble.snapshot(seen).ingresses, settings)
+    asked = dns_records.requested_hosts(assemble.snapshot(seen).ingresses, settings)
     shown = (
         json.dumps({"host": each.host, "ip": each.ip, "ours": each.ours, "alone": each.alone})
         for each in seen.records
@@ -70,7 +70,7 @@ def _pihole(seen: RawSnapshot, settings: Settings) -> str:
 
 def _section(kind: str, found: Iterable[Raw]) -> str:
     # Namespace and name come first in a line.
-    lines = ",\n".join(sorted(json.dumps(projection.KINDS[kind](each)) for each in found))
+    lines = ",\n".join(sorted(json.dumps(projection.PROJECTIONS[kind](each)) for each in found))
     return f"{json.dumps(kind)}: [\n{lines}\n]"
 
 
@@ -86,9 +86,9 @@ def write(text: str, path: Path) -> None:
         raise SettingsError([f"{path} cannot be written: {error.strerror}"]) from error
 
 
-def listings(settings: Settings) -> list[str]:
+def listing_names(settings: Settings) -> list[str]:
     """Return what these settings list, as RBAC names it; Events are no part of a snapshot."""
-    needed = (each for each in permissions.needed(settings) if each.verb == "list")
+    needed = (each for each in permissions.reading(settings) if each.verb == "list")
     return sorted(str(each).removeprefix("list ") for each in needed if each.resource != "events")
 
 
@@ -118,17 +118,17 @@ def _bytes(path: str, stdin: BinaryIO) -> bytes:
     try:
         return stdin.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
-        raise ManifestError(path, f"cannot be read: {error.strerror}; {NEXT}") from error
+        raise ManifestError(path, f"cannot be read: {error.strerror}; {NEXT_STEP}") from error
 
 
 def _decoded(where: str, data: bytes) -> Raw:
     try:
         found = json.loads(data)
     except json.JSONDecodeError as error:
-        problem = f"it is not JSON, or was cut off; {NEXT}"
+        problem = f"it is not JSON, or was cut off; {NEXT_STEP}"
         raise ManifestError(f"{where}:{error.lineno}", problem) from error
     except (ValueError, RecursionError) as error:
-        raise ManifestError(where, f"it is not JSON; {NEXT}") from error
+        raise ManifestError(where, f"it is not JSON; {NEXT_STEP}") from error
     if not isinstance(found, dict) or found.get("kind") != KIND:
         _refuse(where, "it is no snapshot of pic")
     version = found.get("version")
@@ -141,7 +141,7 @@ def _check_settings(where: str, found: Raw, settings: Settings) -> None:
     written = found.get("listings")
     if not isinstance(written, list) or not all(isinstance(each, str) for each in written):
         _refuse(where, "listings is no list of texts")
-    there, wanted = set(written), set(listings(settings))
+    there, wanted = set(written), set(listing_names(settings))
     differences = [
         *(f"lacks {each}" for each in sorted(wanted - there)),
         *(f"also has {each}" for each in sorted(there - wanted)),
@@ -190,10 +190,10 @@ def _objects(where: str, found: object) -> Mapping[str, Sequence[Raw]]:
     kinds: dict[str, Sequence[Raw]] = found if isinstance(found, dict) else {"": ()}
     for kind, raws in kinds.items():
         whole = isinstance(raws, list) and all(isinstance(each, dict) for each in raws)
-        if kind not in projection.KINDS or not whole:
-            _refuse(where, f"objects is not a map of lists of {', '.join(projection.KINDS)}")
+        if kind not in projection.PROJECTIONS or not whole:
+            _refuse(where, f"objects is not a map of lists of {', '.join(projection.PROJECTIONS)}")
     return kinds
 
 
 def _refuse(where: str, problem: str) -> NoReturn:
-    raise ManifestError(where, f"{problem}; {NEXT}")
+    raise ManifestError(where, f"{problem}; {NEXT_STEP}")

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from pic.cluster import listing, managed_hosts
 from pic.cluster.listing import Transport
@@ -22,23 +21,20 @@ from pic.planning.record_changes import RecordChanges
 from pic.run import fingerprint, reading, situation
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
-from pic.settings.parse import TargetName
+from pic.run.targets.interface import ReadTimeouts
 from pic.snapshot.assemble import RawSnapshot
 from pic.watch.schedule import Verdict
-from pic.watch.store import Cache
-
-if TYPE_CHECKING:
-    from pic.pihole.connect import SessionTimeouts
+from pic.watch.store import Store
 
 # Seconds for which the loop may stand still, that renews a lease. A run has more patience.
-LOCK_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 1.0, 2.0, 5.0
+TIMEOUTS = ReadTimeouts(lock=1.0, connect=2.0, answer=5.0)
 
 Registered = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
 """What Pi-hole has, or why that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Evaluation:
     """What a look has found.
 
     Attributes:
@@ -61,15 +57,15 @@ class Evaluator:
         plans: How often it has planned.
     """
 
-    asked: StackConfig
+    config: StackConfig
     transport: Transport
-    cache: Cache
+    cache: Store
     environment: Mapping[str, str] = field(default_factory=dict)
     deployed: Raw | None = None
     plans: int = 0
     _surroundings: tuple[str, Schema] | None = field(default=None, init=False)
-    _view: View | None = field(default=None, init=False)
-    _pihole: Registered = field(default=(None, None), init=False)
+    _view: Evaluation | None = field(default=None, init=False)
+    _held: Registered = field(default=(None, None), init=False)
     _stamp: tuple[int, Registered] | None = field(default=None, init=False)
 
     def ask(self) -> None:
@@ -78,71 +74,60 @@ class Evaluator:
         Raises:
             ClusterError: It cannot be read.
         """
-        settings = self.asked.settings
+        settings = self.config.settings
         identity = listing.cluster_id(self.transport, settings)
         found = identity, listing.resource_schema(self.transport, settings)
         if found != self._surroundings:
             self._surroundings, self._view = found, None
 
-    def look(self, *, ask_pihole: bool = True) -> tuple[View, Plan | None]:
+    def look(self, *, read_targets: bool = True) -> tuple[Evaluation, Plan | None]:
         """Return what there is to do, and the plan where one had to be made.
 
         Args:
-            ask_pihole: Read what Pi-hole has, where it is a target; else what was read last counts.
+            read_targets: Read again what targets hold themselves; else what was read last counts.
 
         Raises:
             ClusterError: The surroundings were not known yet, and cannot be read.
         """
         if self._surroundings is None:
             self.ask()
-        seen, stamp = self._see(ask_pihole=ask_pihole)
+        seen, stamp = self._see(read_targets=read_targets)
         if self._view and stamp == self._stamp:
             view = self._judged(self._view)
             # What still differs is told again, with all its notices.
             if view.verdict.same:
                 return view, None
-        known = situation.consider(self.asked, self.transport, seen)
+        known = situation.consider(self.config, self.transport, seen)
         self._view, self._stamp = _view(known), stamp
         self.plans += 1
         return self._judged(self._view), known.plan
 
-    def _see(self, *, ask_pihole: bool) -> tuple[RawSnapshot, tuple[int, Registered]]:
+    def _see(self, *, read_targets: bool) -> tuple[RawSnapshot, tuple[int, Registered]]:
         """Return what there is, and what is another one whenever that is."""
         changes, objects = self.cache.objects()
         seen = RawSnapshot(objects, *(self._surroundings or ("", Schema())))
-        settings = self.asked.settings
-        if ask_pihole and TargetName.PIHOLE in settings.targets:
-            found = reading.registered(seen, settings, self.environment, _patience())
-            self._pihole = found.records, found.unanswered
-        records, unanswered = self._pihole
-        return replace(seen, records=records, unanswered=unanswered), (changes, self._pihole)
+        settings = self.config.settings
+        if read_targets:
+            found = reading.read_targets(seen, settings, self.environment, TIMEOUTS)
+            self._held = found.records, found.unanswered
+        records, unanswered = self._held
+        return replace(seen, records=records, unanswered=unanswered), (changes, self._held)
 
-    def _judged(self, view: View) -> View:
+    def _judged(self, view: Evaluation) -> Evaluation:
         """Return the view with whether it is what is deployed."""
         same = view.verdict.same and view.deployment == self.deployed
         return replace(view, verdict=replace(view.verdict, same=same))
 
 
-def _patience() -> "SessionTimeouts":
-    # Takes memory, which a watcher without this target does without.
-    from pic.pihole.connect import SessionTimeouts  # noqa: PLC0415
-    from pic.pihole.http import HttpTimeouts  # noqa: PLC0415
-    from pic.pihole.lock import Waiting  # noqa: PLC0415
-
-    return SessionTimeouts(
-        Waiting(LOCK_SECONDS), HttpTimeouts(CONNECT_SECONDS, ANSWER_SECONDS, ANSWER_SECONDS)
-    )
-
-
-def _view(known: Situation) -> View:
+def _view(known: Situation) -> Evaluation:
     # As it comes back from a report.
     deployment: dict[str, object] = json.loads(json.dumps(fingerprint.deployment(known)))
     notes = managed_hosts.notes(known.snapshot.ingresses, known.plan, known.settings)
     # A run has more patience with a Pi-hole that does not answer, and says when to try again.
-    same = not known.changes and not notes and known.pihole is None
+    same = not known.changes and not notes and not known.unread
     refusals = guard.refusals_of(known.changes, known.settings)
     refusal = "\n".join([known.changes.digest, *(each.message for each in refusals)])
-    return View(
+    return Evaluation(
         Verdict(same, _wish(known, notes, deployment), refusal if refusals else ""),
         _removals(known.changes) if refusals else 0,
         deployment,
@@ -164,7 +149,7 @@ def _wish(known: Situation, notes: Sequence[Note], deployment: Mapping[str, obje
         [[each.live.key, each.resource.key] for each in changes.moved],
         _records(changes.records),
         [[each.ingress.uid, *each.hosts] for each in notes],
-        known.pihole.kind.value if known.pihole else "",
+        {name: error.kind.value for name, error in known.unread.items()},
     ]
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 

@@ -9,18 +9,18 @@ from pic.core.errors import ClusterError
 from pic.core.model import Plan
 from pic.watch import memory, schedule
 from pic.watch.evaluation import Evaluator
-from pic.watch.protocols import Health, Leader, Tell
+from pic.watch.protocols import Health, Leader, Log
 from pic.watch.run_report import RunReport
 from pic.watch.runs import Runs
-from pic.watch.schedule import Do, Intervals, ScheduleState
-from pic.watch.store import Cache
+from pic.watch.schedule import Action, Intervals, ScheduleState
+from pic.watch.store import Store
 from pic.watch.wakeup import Wakeup
 
 # The pause between two renewals of a lease, and between two looks at the settings.
 LEASE_SECONDS, SETTINGS_SECONDS = 2.0, 10.0
 
 
-class End(Enum):
+class StopReason(Enum):
     """Why the loop has ended."""
 
     STOPPED = "stopped"
@@ -37,13 +37,13 @@ class Loop:
         clock: Seconds that only grow.
     """
 
-    cache: Cache
+    cache: Store
     looker: Evaluator
     runs: Runs
     leader: Leader | None
     health: Health
     bell: Wakeup
-    tell: Tell
+    tell: Log
     clock: Callable[[], float]
     pace: Intervals = field(default_factory=Intervals)
     renewed: Callable[[], bool] = lambda: False
@@ -52,7 +52,7 @@ class Loop:
     _told: str = field(default="", init=False)
     _next: dict[str, float] = field(default_factory=dict, init=False)
 
-    def run(self) -> End:
+    def run(self) -> StopReason:
         """Go round until a stop is asked for, or the settings have changed.
 
         A run that is going on is let end first, or ended.
@@ -66,7 +66,7 @@ class Loop:
                 break
             self.bell.wait(self._round() - self.clock())
         self._finish(why)
-        return End.STOPPED if self.bell.over else End.SETTINGS
+        return StopReason.STOPPED if self.bell.over else StopReason.SETTINGS
 
     def _due(self, what: str, period: float) -> bool:
         now = self.clock()
@@ -93,7 +93,7 @@ class Loop:
             self.health.leading(held)
             self.tell(logs.INFO, "this watcher leads" if held else "another watcher leads")
             self.looker.deployed = None
-            self.state = schedule.taken_over(self.state)
+            self.state = schedule.after_takeover(self.state)
         if not held:
             self.runs.stop(self.clock(), "the lease is lost")
 
@@ -114,7 +114,7 @@ class Loop:
     def _ended(self, found: RunReport) -> None:
         now = self.clock()
         self.looker.deployed = found.deployed
-        self.state = schedule.ended(self.state, now, found, self.pace)
+        self.state = schedule.after_run_end(self.state, now, found, self.pace)
         self.health.run_ended(now, found.raw)
         if self.state.retry < schedule.NEVER:
             wait = self.state.retry - now
@@ -123,21 +123,21 @@ class Loop:
     def _take_in(self) -> None:
         news = self.cache.news()
         if news.first is not None:
-            self.state = schedule.changed(self.state, news.first, news.last)
+            self.state = schedule.after_changes(self.state, news.first, news.last)
         for kind, known in sorted(news.synced.items()):
             self.health.synced(kind, known)
         if news.contact is not None:
             self.health.contact(news.contact)
-        self.health.queue(schedule.oldest(self.state))
+        self.health.queue(schedule.oldest_pending(self.state))
         ours = self.leader is None or bool(self._held)
-        self.state = schedule.readied(self.state, ready=news.complete and ours)
+        self.state = schedule.with_readiness(self.state, ready=news.complete and ours)
 
     def _act(self) -> float:
         while True:
             decision = schedule.decide(self.state, self.clock(), self.pace)
-            if decision.do is Do.WAIT:
+            if decision.do is Action.WAIT:
                 return decision.until
-            if decision.do is Do.EVALUATE:
+            if decision.do is Action.EVALUATE:
                 self._look()
             else:
                 self._start()
@@ -148,28 +148,28 @@ class Loop:
             if schedule.is_resync(self.state, now, self.pace):
                 self.looker.ask()
             # A target that is asked too often is left alone until a run may begin.
-            view, plan = self.looker.look(ask_pihole=now >= self.state.earliest)
+            view, plan = self.looker.look(read_targets=now >= self.state.earliest)
         except ClusterError as error:
             self._complain(str(error))
-            self.state = schedule.unable(self.state, now, self.pace)
+            self.state = schedule.after_failed_evaluation(self.state, now, self.pace)
             return
         if plan is not None:
             self._report(plan, view.removals)
             # What planning needed is of no use while nothing happens.
             memory.trim()
         self._told = ""
-        self.state = schedule.evaluated(self.state, now, view.verdict, self.pace)
+        self.state = schedule.after_evaluation(self.state, now, view.verdict, self.pace)
         if view.verdict.same:
             self.health.run_ended(now, {"version": 1, "exitCode": 0})
 
     def _report(self, plan: Plan, removals: int) -> None:
-        notices = [*plan.notices, *self.looker.asked.remarks]
+        notices = [*plan.notices, *self.looker.config.remarks]
         self.health.evaluated(plan, notices, removals)
 
     def _start(self) -> None:
         now = self.clock()
         self.tell(logs.INFO, "something is to be done: starting a run")
-        self.state = schedule.started(self.state)
+        self.state = schedule.after_run_start(self.state)
         self.health.run_started(now)
         self.runs.start(now)
 

@@ -9,7 +9,7 @@ from pic.core.errors import FailureClass
 from pic.core.json_values import MalformedError, mapping, sequence
 from pic.core.model import Plan
 from pic.core.notices import Level, Notice
-from pic.settings.parse import TargetName
+from pic.run import targets as all_targets
 
 LONGEST_WAIT = 300.0
 UNREACHABLE = 5
@@ -40,7 +40,7 @@ class MaxAges:
         return cls(run=2 * max(period.total_seconds(), LONGEST_WAIT) + longest_run)
 
 
-USUAL = MaxAges()
+DEFAULT_MAX_AGES = MaxAges()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Check:
 
 
 @dataclass(slots=True)
-class Known:
+class HealthState:
     """What was told last.
 
     Attributes:
@@ -75,7 +75,7 @@ class Known:
     failing: dict[str, str] = field(default_factory=dict)
 
 
-def ready(known: Known, now: float, limits: MaxAges, targets: Sequence[str]) -> Iterator[Check]:
+def ready(known: HealthState, now: float, limits: MaxAges, targets: Sequence[str]) -> Iterator[Check]:
     """Yield whether what a watcher does can be relied on, line by line."""
     if not known.leading:
         # A standby has nothing to show until it is chosen.
@@ -83,7 +83,7 @@ def ready(known: Known, now: float, limits: MaxAges, targets: Sequence[str]) -> 
         yield Check("leader", found, "standby" if found else "not known yet")
         return
     yield Check("leader", ok=True)
-    yield fresh("api", known.contact, now, limits.contact)
+    yield check_age("api", known.contact, now, limits.contact)
     if not known.synced:
         yield Check("caches", ok=False, why="none yet")
     for kind, ok in sorted(known.synced.items()):
@@ -94,13 +94,13 @@ def ready(known: Known, now: float, limits: MaxAges, targets: Sequence[str]) -> 
         yield Check(f"target {target}", not why, why)
 
 
-def _last_look(known: Known, now: float, limits: MaxAges) -> Check:
+def _last_look(known: HealthState, now: float, limits: MaxAges) -> Check:
     if known.looked is None and now - known.since <= limits.start:
         return Check("run", ok=True, why="none yet")
-    return fresh("run", known.looked, now, limits.run)
+    return check_age("run", known.looked, now, limits.run)
 
 
-def fresh(name: str, last: float | None, now: float, limit: float) -> Check:
+def check_age(name: str, last: float | None, now: float, limit: float) -> Check:
     """Return whether something was so a short time ago."""
     if last is None:
         return Check(name, ok=False, why="none yet")
@@ -110,7 +110,7 @@ def fresh(name: str, last: float | None, now: float, limit: float) -> Check:
     return Check(name, ok=False, why=f"the last one was {age:.0f} s ago, allowed is {limit:.0f} s")
 
 
-def failing(report: Mapping[str, object], targets: Sequence[str]) -> dict[str, str]:
+def failing_targets(report: Mapping[str, object], targets: Sequence[str]) -> dict[str, str]:
     """Return what a run could not do, by target; in words that give nothing away.
 
     What is only invalid is one Ingress's trouble, and does not make a target fail.
@@ -137,17 +137,14 @@ def _counted(found: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(found.items()))
 
 
-def hosts(
+def host_counts(
     plan: Plan, notices: Iterable[Notice], targets: Iterable[str]
 ) -> dict[tuple[str, str], int]:
     """Count hosts by target and state.
 
     Refused is what a warning names and no target has. Which target was meant, no notice says.
     """
-    states = {
-        TargetName.PANGOLIN.value: {each.host: each.held for each in plan.resources},
-        TargetName.PIHOLE.value: {each.host: each.held for each in plan.records},
-    }
+    states = {str(target.name): target.hosts(plan) for target in all_targets.TARGETS}
     named = {each.host for each in notices if each.level is Level.WARNING and each.host}
     refused = named.difference(*states.values())
     found: dict[tuple[str, str], int] = {}

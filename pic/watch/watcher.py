@@ -13,15 +13,15 @@ from pic.core import logs
 from pic.run.stack_config import StackConfig
 from pic.watch import feeds, memory
 from pic.watch.evaluation import Evaluator
-from pic.watch.loop import End, Loop
-from pic.watch.protocols import Health, Leader, Tell
+from pic.watch.loop import Loop, StopReason
+from pic.watch.protocols import Health, Leader, Log
 from pic.watch.runs import RunLimits, Runs
 from pic.watch.schedule import Intervals
-from pic.watch.store import Cache
+from pic.watch.store import Store
 from pic.watch.wakeup import Wakeup
 
 # No answer is worth more than the end of a pod's grace; each asker has waits of its own.
-PATIENCE = Timeouts(read=15.0, retries=0)
+TIMEOUTS = Timeouts(read=15.0, retries=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class WatchConfig:
         pace: When to look and to run.
     """
 
-    asked: StackConfig
+    config: StackConfig
     arguments: Sequence[str]
     environment: Mapping[str, str]
     limits: RunLimits
@@ -48,7 +48,7 @@ class WatchConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class Dependencies:
     """What a watcher works with.
 
     Attributes:
@@ -68,18 +68,18 @@ def connect(work: WatchConfig) -> ApiTransport:
     Raises:
         ClusterError: There is no usable configuration.
     """
-    return listing.connect(work.asked.settings, work.environment, PATIENCE, apart=True)
+    return listing.connect(work.config.settings, work.environment, TIMEOUTS, apart=True)
 
 
-def watch(work: WatchConfig, others: Others, bell: Wakeup, tell: Tell = logs.tell) -> End:
+def watch(work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = logs.tell) -> StopReason:
     """Watch until the end is asked for, or the settings have changed."""
-    reads = listing.listings(work.asked.settings)
+    reads = listing.listings(work.config.settings)
     with ExitStack() as stack:
         stack.callback(others.transport.pool.clear)
-        cache = Cache(reads, time.monotonic, bell.ring)
+        cache = Store(reads, time.monotonic, bell.ring)
         loop = Loop(
             cache=cache,
-            looker=Evaluator(work.asked, others.transport, cache, work.environment),
+            looker=Evaluator(work.config, others.transport, cache, work.environment),
             runs=Runs(work.command, work.environment, tell, bell.ring, work.limits),
             leader=others.leader,
             health=others.health,
@@ -90,5 +90,5 @@ def watch(work: WatchConfig, others: Others, bell: Wakeup, tell: Tell = logs.tel
             renewed=others.renewed,
         )
         stack.enter_context(feeds.following(reads, others.transport, cache, tell))
-        memory.settle()
+        memory.freeze()
         return loop.run()

@@ -27,7 +27,7 @@ A, B = "a.example.com", "b.example.com"
 # The guard.
 
 
-EMPTY = f"The plan is empty, and 1 of 1 hosts would be removed: {A}."
+EMPTY = f"The plan has no hosts, and 1 of 1 hosts would be removed: {A}."
 
 
 def test_a_real_run_that_is_refused_registers_nothing(api: Api, run: Run) -> None:
@@ -112,7 +112,7 @@ def test_settings_that_do_not_suit_a_deployment_are_told_at_once(run: Run) -> No
         "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
         " KUBECONFIG=/elsewhere, or use pic up\n"
         "pic:targets has pihole, and pic:piholeUrl is not set: set it, or PIHOLE_URL\n"
-        "pic:targets has pihole, and Pi-hole's password is not there: set PIHOLE_PASSWORD or"
+        "pic:targets has pihole, and the password of Pi-hole is not set: set PIHOLE_PASSWORD or"
         " PIHOLE_API_TOKEN in the environment; an app password needs webserver.api.app_sudo"
     )
     assert seen.resources == []

@@ -15,11 +15,11 @@ from pic.core.model import (
 )
 from pic.core.names import labels
 from pic.engine.backend.state import Remembered, StackState
-from pic.engine.targets import pangolin
 from pic.planning import changes
 from pic.planning.ownership import Ownership
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
+from pic.run.targets.pangolin import declaration
 from pic.settings.parse import Settings
 
 STACK = "pic.prod"
@@ -61,7 +61,7 @@ def live(resource: Resource) -> LiveResource:
 
 
 def remembered(resource: Resource) -> Remembered:
-    inputs = pangolin.declaration(resource, Settings()).inputs
+    inputs = declaration.declaration(resource, Settings()).inputs
     return Remembered(urn(resource.host), resource.key, inputs)
 
 

@@ -16,7 +16,7 @@ START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @dataclass
-class Time:
+class FakeTime:
     """Seconds that pass for everybody, and a wall clock that may jump or stand still.
 
     Attributes:
@@ -35,7 +35,7 @@ class Time:
         return START + self.jump + timedelta(seconds=0 if self.stopped else self.seconds)
 
 
-def nothing(_: str) -> None:
+def do_nothing(_: str) -> None:
     pass
 
 
@@ -49,8 +49,8 @@ class Leases:
     """
 
     objects: dict[str, Raw] = field(default_factory=dict)
-    before: Callable[[str], None] = nothing
-    after: Callable[[str], None] = nothing
+    before: Callable[[str], None] = do_nothing
+    after: Callable[[str], None] = do_nothing
     asked: list[str] = field(default_factory=list)
     version: int = 0
 
@@ -99,11 +99,11 @@ class Leases:
         return self.objects[path]
 
 
-def contender(name: str, leases: Leases, time: Time) -> Leader:
+def contender(name: str, leases: Leases, time: FakeTime) -> Leader:
     return Leader(leases, "pic", "prod", name, time.clock, time.wall)
 
 
-def two(leases: Leases, time: Time) -> tuple[Leader, Leader]:
+def two_contenders(leases: Leases, time: FakeTime) -> tuple[Leader, Leader]:
     return contender("a", leases, time), contender("b", leases, time)
 
 

@@ -11,7 +11,7 @@ from pic.pihole.protocol import RecordEdit
 
 
 @dataclass
-class Memory:
+class MemoryPihole:
     """Records of ours, and everything that was asked.
 
     Attributes:
@@ -32,7 +32,7 @@ class Memory:
         self.gate.set()
 
     @contextlib.contextmanager
-    def open(self, owned: frozenset[str] = frozenset()) -> Iterator["Memory"]:
+    def open(self, owned: frozenset[str] = frozenset()) -> Iterator["MemoryPihole"]:
         self.log.append(("open", *sorted(owned)))
         self._fail()
         yield self

@@ -29,7 +29,7 @@ def _json(body: object) -> bytes:
 
 
 @dataclass
-class Scripted:
+class ScriptedServer:
     """What is answered, one after the other, and what was asked.
 
     Attributes:
@@ -49,17 +49,17 @@ class Scripted:
 
 
 @contextlib.contextmanager
-def scripted(*answers: bytes) -> Iterator[Scripted]:
+def scripted_server(*answers: bytes) -> Iterator[ScriptedServer]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
-        says = Scripted(f"http://127.0.0.1:{server.getsockname()[1]}", list(answers))
+        says = ScriptedServer(f"http://127.0.0.1:{server.getsockname()[1]}", list(answers))
         thread = Thread(target=_serve, args=[server, says], daemon=True)
         thread.start()
         yield says
         thread.join(PATIENCE)
 
 
-def _serve(server: socket.socket, says: Scripted) -> None:
+def _serve(server: socket.socket, says: ScriptedServer) -> None:
     for each in says.answers:
         connection, _ = server.accept()
         with connection, connection.makefile("rb") as file:
@@ -78,11 +78,11 @@ def ours(ip: str, host: str) -> str:
     return f"{ip} {host} # k8s:{CLUSTER}"
 
 
-def told(error: BaseException) -> tuple[FailureClass, int | None, str]:
+def details(error: BaseException) -> tuple[FailureClass, int | None, str]:
     """What a PiholeError says to programs and to people."""
     assert isinstance(error, PiholeError)
     return error.kind, error.retry_after, str(error)
 
 
-def unslept(_: float) -> None:
+def no_sleep(_: float) -> None:
     """Wait for nothing, where it does not matter how long is waited."""

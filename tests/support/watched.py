@@ -33,7 +33,7 @@ class Fault:
 
 
 @dataclass
-class Served:
+class FakeCollection:
     """What the server has.
 
     Attributes:
@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     @property
-    def served(self) -> Served:
+    def served(self) -> FakeCollection:
         return cast("_Server", self.server).served
 
     def do_GET(self) -> None:
@@ -178,17 +178,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = False
-    served: Served
+    served: FakeCollection
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that goes away is none."""
 
 
 @contextmanager
-def serving(kind: str, path: str) -> Iterator[Served]:
+def serving(kind: str, path: str) -> Iterator[FakeCollection]:
     """Serve one collection, empty at first."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.served = served = Served(kind, path, port=server.server_port)
+    server.served = served = FakeCollection(kind, path, port=server.server_port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

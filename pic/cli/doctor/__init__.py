@@ -5,27 +5,29 @@ from collections.abc import Iterator
 from pic.cli.doctor import (
     backend,
     cluster,
-    pihole,
     project,
     toolchain,
 )
-from pic.cli.doctor.findings import (
+from pic.core.findings import (
     Finding,
     as_json,
     as_text,
     exit_code,
 )
-from pic.cli.doctor.patient import DoctorContext
+from pic.run import targets
+from pic.run.doctor_context import DoctorContext
 
 __all__ = ["DoctorContext", "Finding", "as_json", "as_text", "examine", "exit_code"]
 
 
-def examine(patient: DoctorContext) -> Iterator[Finding]:
+def examine(context: DoctorContext) -> Iterator[Finding]:
     """Yield what each check finds, as it is found; none hides another."""
-    yield from toolchain.examine(patient)
-    yield from project.examine(patient)
-    stack, found = project.stack(patient)
+    yield from toolchain.examine(context)
+    yield from project.examine(context)
+    stack, found = project.stack(context)
     yield from found
-    yield from cluster.examine(patient, stack)
-    yield from pihole.examine(patient, stack)
-    yield from backend.examine(patient, stack)
+    yield from cluster.examine(context, stack)
+    if stack.settings is not None:
+        for target in targets.active(stack.settings):
+            yield from target.examine(context, stack.settings)
+    yield from backend.examine(context, stack)

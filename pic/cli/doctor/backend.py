@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pic.cli.doctor.findings import (
+from pic.cli.doctor.project import Stack
+from pic.core.findings import (
     USAGE,
     Finding,
     failed,
@@ -16,8 +17,6 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import DoctorContext
-from pic.cli.doctor.project import Stack
 from pic.core.json_values import (
     MalformedError,
     integer,
@@ -27,6 +26,7 @@ from pic.core.json_values import (
 )
 from pic.engine.backend import locks
 from pic.engine.backend.locks import Lock
+from pic.run.doctor_context import DoctorContext
 from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT, StackFile
 
@@ -36,25 +36,25 @@ FILES = "file://"
 _USER_INFO = re.compile(r"//[^/@]*@")
 
 
-def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
+def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Yield what is to be said of the state backend, and of a stack in it."""
-    if not patient.pulumi:
+    if not context.pulumi:
         reason = "there is no pulumi to ask"
         yield from (skipped(name, reason) for name in ("backend", *CHECKS))
         return
-    yield from guarded("backend", lambda: _backend(patient, stack))
-    yield from guarded("passphrase", lambda: _passphrase(patient, stack))
-    yield from guarded("locks", lambda: _locks(patient, stack))
+    yield from guarded("backend", lambda: _backend(context, stack))
+    yield from guarded("passphrase", lambda: _passphrase(context, stack))
+    yield from guarded("locks", lambda: _locks(context, stack))
 
 
-def _url(patient: DoctorContext) -> str:
+def _url(context: DoctorContext) -> str:
     """Return where the state is, or nothing where nobody is logged in or it is out of reach."""
-    answer = patient.ask("whoami", "--verbose", "--json")
+    answer = context.ask("whoami", "--verbose", "--json")
     return text(mapping(json.loads(answer.out), "whoami").get("url")) if answer.code == 0 else ""
 
 
-def _backend(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
-    answer = patient.ask("stack", "ls", "--json")
+def _backend(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
+    answer = context.ask("stack", "ls", "--json")
     if answer.code != 0:
         remedy = "set PULUMI_BACKEND_URL, or pulumi login"
         yield failed("backend", answer.reason, remedy)
@@ -62,7 +62,7 @@ def _backend(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     listed = sequence(json.loads(answer.out), "stacks")
     known = {text(mapping(each, "stack").get("name")) for each in listed}
     # An address may hold a password.
-    where = _USER_INFO.sub("//…@", _url(patient))
+    where = _USER_INFO.sub("//…@", _url(context))
     if stack.name and stack.name not in known:
         advice = f"pulumi stack init {stack.name}; pic up does it by itself"
         yield passed("backend", f"{where} has no stack {stack.name} yet", advice)
@@ -70,7 +70,7 @@ def _backend(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
         yield passed("backend", where)
 
 
-def _passphrase(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
+def _passphrase(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Encrypt a word with a copy of the stack file, which needs what a run needs."""
     name = "passphrase"
     if not stack.name:
@@ -78,10 +78,10 @@ def _passphrase(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "probe.yaml"
-        file = StackFile(patient.root, stack.name).path
+        file = StackFile(context.root, stack.name).path
         if file.exists():
             shutil.copyfile(file, copy)
-        answer = patient.ask(
+        answer = context.ask(
             *("config", "set", "--secret", "probe", "a word that is no secret"),
             *("--config-file", str(copy), "--stack", stack.name),
         )
@@ -94,8 +94,8 @@ def _passphrase(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
         yield passed(name, "secrets of the stack can be encrypted")
 
 
-def _locks(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
-    name, url = "locks", _url(patient)
+def _locks(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
+    name, url = "locks", _url(context)
     if not stack.name:
         yield skipped(name, "the stack is not known")
     elif not url:
@@ -103,9 +103,9 @@ def _locks(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
     elif not url.startswith(FILES):
         yield skipped(name, "locks can be looked at in a file:// backend only")
     else:
-        held = lock_files(folder_of(url, patient.root), stack.name)
+        held = lock_files(folder_of(url, context.root), stack.name)
         for file in held:
-            yield _held(file, patient, stack.name, stack.settings or Settings())
+            yield _held(file, context, stack.name, stack.settings or Settings())
         if not held:
             yield passed(name, "none is held")
 
@@ -136,7 +136,7 @@ def read_lock(content: str) -> Lock:
     return Lock(text(raw.get("username")), text(raw.get("hostname")), pid, since)
 
 
-def _held(file: Path, patient: DoctorContext, stack: str, settings: Settings) -> Finding:
+def _held(file: Path, context: DoctorContext, stack: str, settings: Settings) -> Finding:
     name, remedy = "locks", f"pulumi cancel --yes --stack {stack}"
     try:
         lock = read_lock(file.read_text(encoding="utf-8"))
@@ -144,16 +144,16 @@ def _held(file: Path, patient: DoctorContext, stack: str, settings: Settings) ->
         return passed(name, "one was let go of just now")
     except ValueError as error:
         return failed(name, f"{file.name} cannot be read: {error}", remedy)
-    if lock.host != patient.host:
-        return _held_elsewhere(lock, patient, settings, remedy)
-    if locks.is_dead(lock, patient.host):
+    if lock.host != context.host:
+        return _held_elsewhere(lock, context, settings, remedy)
+    if locks.is_dead(lock, context.host):
         return failed(name, f"held by {lock}, which is dead", f"{remedy}; pic up does it by itself")
     return passed(name, f"held by {lock}, which is alive", "wait for that run to end")
 
 
-def _held_elsewhere(lock: Lock, patient: DoctorContext, settings: Settings, remedy: str) -> Finding:
+def _held_elsewhere(lock: Lock, context: DoctorContext, settings: Settings, remedy: str) -> Finding:
     """Judge by age what cannot be looked at."""
     said = f"held by {lock}, of which nothing is known here"
-    if patient.now - lock.since > settings.lock_timeout:
+    if context.now - lock.since > settings.lock_timeout:
         return failed("locks", said, f"if no run goes on at {lock.host}: {remedy}")
     return passed("locks", said, f"wait for that run to end, or look at {lock.host}")

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator
 
-from pic.cli.doctor.findings import (
+from pic.cli.doctor.project import Stack
+from pic.cluster import listing, review_access
+from pic.cluster.listing import StatusError, Timeouts, Transport
+from pic.core.errors import ClusterError
+from pic.core.findings import (
     USAGE,
     Finding,
     failed,
@@ -10,21 +14,17 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import DoctorContext
-from pic.cli.doctor.project import Stack
-from pic.cluster import listing, review_access
-from pic.cluster.listing import StatusError, Timeouts, Transport
-from pic.core.errors import ClusterError
 from pic.core.json_values import mapping, text
+from pic.run.doctor_context import DoctorContext
+from pic.run.targets import needed
 from pic.settings.kinds import PANGOLIN
 from pic.settings.parse import ResourceSchema, Settings, TargetName
-from pic.settings.permissions import needed
 
 CONNECT_SECONDS = 5.0
 CHECKS = ("cluster id", "CRDs", "permissions")
 
 
-def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
+def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
     """Yield what is to be said of the cluster of a stack."""
     settings = stack.settings
     if settings is None:
@@ -32,8 +32,8 @@ def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
         yield from (skipped(name, reason) for name in ("cluster", *CHECKS))
         return
     try:
-        patience = Timeouts(connect=CONNECT_SECONDS, read=patient.seconds)
-        transport = listing.connect(settings, patient.environment, patience)
+        patience = Timeouts(connect=CONNECT_SECONDS, read=context.seconds)
+        transport = listing.connect(settings, context.environment, patience)
         yield _answering(transport)
     except ClusterError as error:
         yield failed("cluster", str(error))

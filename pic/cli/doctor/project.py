@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 import yaml
 
-from pic.cli.doctor.findings import (
+from pic.core.findings import (
     USAGE,
     Finding,
     failed,
     guarded,
     passed,
 )
-from pic.cli.doctor.patient import DoctorContext
 from pic.core.json_values import mapping
 from pic.core.notices import Notice
 from pic.run import stack_config
+from pic.run.doctor_context import DoctorContext
 from pic.settings.parse import Settings, parse
 from pic.settings.stack_file import PROJECT, StackFile
 
@@ -35,17 +35,17 @@ class Stack:
     settings: Settings | None = None
 
 
-def examine(patient: DoctorContext) -> Iterator[Finding]:
+def examine(context: DoctorContext) -> Iterator[Finding]:
     """Yield what is to be said of the project and its environment."""
-    yield from guarded("project", lambda: _project(patient))
-    yield from guarded("experiments", lambda: _experimental(patient))
-    yield from guarded("checkpoints", lambda: _checkpoints(patient))
+    yield from guarded("project", lambda: _project(context))
+    yield from guarded("experiments", lambda: _experimental(context))
+    yield from guarded("checkpoints", lambda: _checkpoints(context))
 
 
-def _project(patient: DoctorContext) -> Iterator[Finding]:
+def _project(context: DoctorContext) -> Iterator[Finding]:
     name = "project"
     try:
-        found = yaml.safe_load((patient.root / PROJECT_FILE).read_text(encoding="utf-8"))
+        found = yaml.safe_load((context.root / PROJECT_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         remedy = "run pic in the folder of the project"
         yield failed(name, f"there is no {PROJECT_FILE} here", remedy, USAGE)
@@ -57,45 +57,45 @@ def _project(patient: DoctorContext) -> Iterator[Finding]:
     elif mapping(found.get("options"), "options").get("refresh") != "always":
         message = f"{PROJECT_FILE} has no options.refresh: always"
         yield passed(name, message, "with it a plain pulumi up repairs what was changed by hand")
-    elif not patient.flag("PULUMI_RUN_PROGRAM"):
+    elif not context.flag("PULUMI_RUN_PROGRAM"):
         advice = "for a plain pulumi up set PULUMI_RUN_PROGRAM=true: the guard runs before it"
         yield passed(name, f"{PROJECT_FILE} has options.refresh: always", advice)
     else:
         yield passed(name, f"{PROJECT_FILE} has options.refresh: always, after the program")
 
 
-def _experimental(patient: DoctorContext) -> Iterator[Finding]:
+def _experimental(context: DoctorContext) -> Iterator[Finding]:
     name, variable = "experiments", "PULUMI_EXPERIMENTAL"
-    if patient.flag(variable):
+    if context.flag(variable):
         yield failed(name, f"{variable} is set", f"unset {variable}", USAGE)
     else:
         yield passed(name, f"{variable} is not set")
 
 
-def _checkpoints(patient: DoctorContext) -> Iterator[Finding]:
+def _checkpoints(context: DoctorContext) -> Iterator[Finding]:
     variable = "PULUMI_SKIP_CHECKPOINTS"
-    if patient.flag(variable):
+    if context.flag(variable):
         yield passed("checkpoints", f"{variable} is set: the state is written once a run")
     else:
         advice = f"for a plain pulumi up set {variable}=true: many hosts are far quicker"
         yield passed("checkpoints", f"{variable} is not set", advice)
 
 
-def stack(patient: DoctorContext) -> tuple[Stack, list[Finding]]:
+def stack(context: DoctorContext) -> tuple[Stack, list[Finding]]:
     """Return the stack as far as it can be read, and what is to be said of it."""
     known = [Stack()]
 
     def check() -> Iterator[Finding]:
-        name = patient.stack or stack_config.only_stack(patient.root)
-        file = StackFile(patient.root, name)
+        name = context.stack or stack_config.only_stack(context.root)
+        file = StackFile(context.root, name)
         known.append(Stack(name))
         stored = file.settings()
         settings, remarks = parse(
-            {**stored, **stack_config.given(patient.pairs)}, patient.environment
+            {**stored, **stack_config.overrides(context.pairs)}, context.environment
         )
         known.append(Stack(name, settings))
         many = "setting" if len(stored) == 1 else "settings"
-        yield passed("stack", f"{file.shown} has {len(stored)} {many}", _advice(remarks))
+        yield passed("stack", f"{file.display_path} has {len(stored)} {many}", _advice(remarks))
 
     found = guarded("stack", check)
     return known[-1], found

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from pic.cli.doctor.findings import (
+from pic.core.findings import (
     Finding,
     failed,
     guarded,
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import DoctorContext
+from pic.run.doctor_context import DoctorContext
 
 Version = tuple[int, int, int]
 
@@ -26,11 +26,11 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;]+)\s*\\?$", re.MULTILINE)
 
 
-def examine(patient: DoctorContext) -> Iterator[Finding]:
+def examine(context: DoctorContext) -> Iterator[Finding]:
     """Yield what is there of the toolchain."""
-    yield from guarded("pulumi", lambda: _cli(patient))
-    yield from guarded("plugin", lambda: _plugin(patient))
-    yield from guarded("packages", lambda: _packages(patient.root / REQUIREMENTS))
+    yield from guarded("pulumi", lambda: _cli(context))
+    yield from guarded("plugin", lambda: _plugin(context))
+    yield from guarded("packages", lambda: _packages(context.root / REQUIREMENTS))
 
 
 def version(text: str) -> Version | None:
@@ -43,23 +43,23 @@ def _written(found: Sequence[int]) -> str:
     return ".".join(map(str, found))
 
 
-def _cli(patient: DoctorContext) -> Iterator[Finding]:
+def _cli(context: DoctorContext) -> Iterator[Finding]:
     name, remedy = "pulumi", f"install Pulumi {_written(CLI_MINIMUM)} or newer"
-    if not patient.pulumi:
+    if not context.pulumi:
         yield failed(name, "there is no pulumi on PATH", f"{remedy}, or put its folder on PATH")
         return
-    answer = patient.ask("version")
+    answer = context.ask("version")
     found = version(answer.out.strip())
     if found is None:
-        yield failed(name, f"{patient.pulumi} does not tell its version", remedy)
+        yield failed(name, f"{context.pulumi} does not tell its version", remedy)
     elif found < CLI_MINIMUM:
-        yield failed(name, f"{_written(found)} at {patient.pulumi} is too old", remedy)
+        yield failed(name, f"{_written(found)} at {context.pulumi} is too old", remedy)
     else:
-        yield passed(name, f"{_written(found)} at {patient.pulumi}")
+        yield passed(name, f"{_written(found)} at {context.pulumi}")
 
 
-def _plugin(patient: DoctorContext) -> Iterator[Finding]:
-    name, there = "plugin", _plugins(patient)
+def _plugin(context: DoctorContext) -> Iterator[Finding]:
+    name, there = "plugin", _plugins(context)
     wanted = _installed(SDK)
     asked = version(wanted or "")
     if asked is None:
@@ -74,24 +74,24 @@ def _plugin(patient: DoctorContext) -> Iterator[Finding]:
         # The engine looks for exactly the version of the Python package.
         yield failed(
             name,
-            f"kubernetes {wanted} is asked for, and there is {found} in {_home(patient)}/plugins",
+            f"kubernetes {wanted} is asked for, and there is {found} in {_home(context)}/plugins",
             f"pulumi plugin install resource kubernetes {wanted}",
         )
 
 
-def _plugins(patient: DoctorContext) -> set[Version]:
+def _plugins(context: DoctorContext) -> set[Version]:
     """Return the plugin's versions that the engine would take from its cache."""
     found = set()
-    for folder in (_home(patient) / "plugins").glob(f"{PLUGIN}-v*"):
+    for folder in (_home(context) / "plugins").glob(f"{PLUGIN}-v*"):
         partial = folder.with_name(f"{folder.name}.partial").exists()
         if (folder / f"pulumi-{PLUGIN}").is_file() and not partial:
             found.add(version(folder.name.removeprefix(f"{PLUGIN}-")))
     return {each for each in found if each}
 
 
-def _home(patient: DoctorContext) -> Path:
-    given = patient.environment.get("PULUMI_HOME")
-    return Path(given) if given else Path(patient.environment.get("HOME", "")) / ".pulumi"
+def _home(context: DoctorContext) -> Path:
+    given = context.environment.get("PULUMI_HOME")
+    return Path(given) if given else Path(context.environment.get("HOME", "")) / ".pulumi"
 
 
 def _packages(file: Path) -> Iterator[Finding]:

@@ -27,9 +27,10 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     from pic.engine import driver  # noqa: PLC0415 - a tenth of a second to import
 
     with deploying.stoppable():
-        asked = deploying.work(options, environment)
-        going = replace(asked.known, plan=Plan(), changes=driver.everything(asked.known))
-        deploying.begin(going)
-        result = driver.destroy(asked.engine, asked.known, deploying.teller(options))
-        deploying.conclude(options, going, result)
+        deployment = deploying.work(options, environment)
+        situation = deployment.situation
+        removal = replace(situation, plan=Plan(), changes=driver.everything(situation))
+        deploying.begin(removal)
+        result = driver.destroy(deployment.engine, situation, deploying.teller(options))
+        deploying.conclude(options, removal, result)
     return 0

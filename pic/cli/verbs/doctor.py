@@ -31,7 +31,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     # The Kubernetes client takes a fifth of a second to import, which other verbs do without.
     from pic.cli import doctor  # noqa: PLC0415
 
-    patient = doctor.DoctorContext(
+    context = doctor.DoctorContext(
         root=Path.cwd(),
         stack=options.stack,
         pairs=options.config,
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
         now=datetime.now(UTC),
     )
     findings = []
-    for finding in doctor.examine(patient):
+    for finding in doctor.examine(context):
         common.progress(options, f"{finding.name} is checked")
         findings.append(finding)
     print(doctor.as_json(findings) if options.output == "json" else doctor.as_text(findings))

@@ -34,12 +34,15 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     from pic.engine import drift  # noqa: PLC0415 - a tenth of a second to import
     from pic.planning import guard  # noqa: PLC0415 - a tenth of a second to import
 
-    asked = deploying.work(options, environment)
-    known = asked.known
-    guard.check_cluster(known.snapshot.cluster_id, known.settings)
-    found = drift.find(asked.engine.state(), known.snapshot.live, known.asked.ownership)
+    deployment = deploying.work(options, environment)
+    situation = deployment.situation
+    guard.check_cluster(situation.snapshot.cluster_id, situation.settings)
+    found = drift.find(deployment.engine.state(), situation)
     if options.output == "json":
-        print(json.dumps(drift.wire(found), indent=2, ensure_ascii=False))
+        print(json.dumps(drift.as_json(found), indent=2, ensure_ascii=False))
     else:
-        print(drift.text(found))
+        print(drift.as_text(found))
+    for error in situation.unread.values():
+        # An alarm that could not look must not report that all is well.
+        raise error
     return CHANGES if found and options.expect_no_changes else 0

@@ -35,9 +35,9 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     if not options.stack:
         raise SettingsError(["name the new stack: pic init --stack NAME"])
     common.progress(options, "asking the cluster")
-    given = stack_config.given(options.config)
+    overrides = stack_config.overrides(options.config)
     if options.tunnel_namespace:
-        given["tunnelNamespace"] = options.tunnel_namespace
-    result = bind.run(options.stack, given, environment)
+        overrides["tunnelNamespace"] = options.tunnel_namespace
+    result = bind.run(options.stack, overrides, environment)
     print(result.text)
     return result.exit_code

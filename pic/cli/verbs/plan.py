@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from pic.cli import common, reporting
 from pic.core.errors import SettingsError
 from pic.core.model import Plan
-from pic.planning import plan as planning
 from pic.planning import serialise
 from pic.report import markdown
 from pic.report import text as text_report
-from pic.run import reading, stack_config
+from pic.run import reading, stack_config, targets
 from pic.snapshot import branch
 
 FORMS: Mapping[str, Callable[[Plan], str]] = {
@@ -47,15 +46,15 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     if options.offline and options.snapshot:
         raise SettingsError(["--offline and --snapshot exclude each other"])
     branch.check_stdin(options.manifests, [options.snapshot])
-    asked = common.heeding(stack_config.run_for(options, environment))
+    _, config = common.load(options, environment, offline=options.offline)
     if options.offline:
-        snapshot = branch.offline_snapshot(options.manifests, asked.settings)
+        snapshot = branch.offline_snapshot(options.manifests, config.settings)
     else:
         if not options.snapshot:
             common.progress(options, "reading the cluster")
         snapshot = reading.live_snapshot(
-            asked.settings, environment, options.manifests, options.snapshot
+            config.settings, environment, options.manifests, options.snapshot
         )
-    plan = planning.build(snapshot, asked.settings, asked.label, asked.ownership)
-    sys.stdout.write(FORMS[options.output](common.with_remarks(plan, asked.remarks)))
+    plan = targets.build_plan(snapshot, config.settings, config.label, config.ownership)
+    sys.stdout.write(FORMS[options.output](stack_config.with_remarks(plan, config.remarks)))
     return 0

@@ -36,15 +36,15 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     from pic.engine import driver  # noqa: PLC0415
     from pic.run.situation import Situation  # noqa: PLC0415
 
-    stack, asked = deploying.asked(options, environment)
-    found = reporting.compare(options, environment)
-    transport = listing.connect(asked.settings, environment)
-    known = Situation(asked, transport, found.snapshot, found.plan, found.changes)
-    engine = driver.engine_for(asked, stack, environment, deploying.Progress(options).step)
+    stack, config = deploying.config(options, environment)
+    compared = reporting.compare(options, environment)
+    transport = listing.connect(config.settings, environment)
+    situation = Situation(config, transport, compared.snapshot, compared.plan, compared.changes)
+    engine = driver.engine_for(config, stack, environment, deploying.Progress(options).step)
     common.progress(options, "asking the engine")
-    outcome = driver.preview(engine, known)
-    code = reporting.deliver(found.review, options, environment)
-    if more := driver.beyond(known, outcome):
+    outcome = driver.preview(engine, situation)
+    code = reporting.deliver(compared.review, options, environment)
+    if more := driver.beyond(situation, outcome):
         names = ", ".join(live.host for live in more)
         logs.tell(logs.WARN, f"the engine would also take away for a moment: {names}")
     else:

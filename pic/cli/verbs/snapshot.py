@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pic.cli import common
-from pic.run import reading, stack_config
+from pic.run import reading
 from pic.snapshot import snapshot_file
 
 STDOUT = "-"
@@ -31,10 +31,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Write the snapshot."""
-    asked = common.heeding(stack_config.run_for(options, environment))
+    _, config = common.load(options, environment)
     common.progress(options, "reading the cluster")
-    seen = reading.look(asked.settings, environment)
-    text = snapshot_file.document(seen, asked.settings)
+    raw = reading.look(config.settings, environment)
+    text = snapshot_file.render(raw, config.settings)
     if options.out == STDOUT:
         sys.stdout.write(text)
     else:

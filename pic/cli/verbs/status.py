@@ -7,7 +7,6 @@ from pic.cli import common
 from pic.cluster import status
 from pic.core.errors import FailedError
 from pic.planning import guard
-from pic.run import stack_config
 
 
 def add(verbs: common.Verbs) -> None:
@@ -36,18 +35,18 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Print the status, after a wait if one was asked for."""
+    """Print the status, after a wait if one was requested."""
     # The Kubernetes client takes a fifth of a second to import, which other verbs do without.
     from pic.cluster import listing, wait  # noqa: PLC0415
 
-    asked = common.heeding(stack_config.online(options.stack, options.config, environment))
+    _, config = common.load(options, environment)
     common.progress(options, "reading the cluster")
-    transport = listing.connect(asked.settings, environment)
-    guard.check_cluster(listing.cluster_id(transport, asked.settings), asked.settings)
-    found = wait.look(transport, asked.ownership)
-    if options.wait and not found.is_ready:
-        keys = [row.key for row in found.rows]
-        pace = wait.Clock(lambda line: common.say(options, line))
-        found = wait.until_ready(transport, asked.ownership, keys, options.wait, pace)
-    print(status.as_json(found) if options.output == "json" else status.as_text(found))
-    return 0 if found.is_ready else FailedError.exit_code
+    transport = listing.connect(config.settings, environment)
+    guard.check_cluster(listing.cluster_id(transport, config.settings), config.settings)
+    report = wait.look(transport, config.ownership)
+    if options.wait and not report.is_ready:
+        keys = [row.key for row in report.rows]
+        clock = wait.Clock(lambda line: common.say(options, line))
+        report = wait.until_ready(transport, config.ownership, keys, options.wait, clock)
+    print(status.as_json(report) if options.output == "json" else status.as_text(report))
+    return 0 if report.is_ready else FailedError.exit_code

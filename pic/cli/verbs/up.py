@@ -43,45 +43,45 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Deploy."""
-    asked: deploying.Deployment | None = None
+    deployment: deploying.Deployment | None = None
     result: DeployResult | None = None
     failed: PicError | None = None
     deploying.check_report(options.report)
     try:
         with deploying.stoppable():
-            asked = deploying.work(options, environment)
-            result = _up(asked, options)
-            deploying.conclude(options, asked.known, result)
+            deployment = deploying.work(options, environment)
+            result = _up(deployment, options)
+            deploying.conclude(options, deployment.situation, result)
             if options.wait:
-                _wait(asked, options)
+                _wait(deployment, options)
     except PicError as error:
         failed = error
         raise
     finally:
-        known = asked.known if asked is not None else None
-        deploying.write_report(options.report, result, failed, known)
+        situation = deployment.situation if deployment is not None else None
+        deploying.write_report(options.report, result, failed, situation)
     return 0
 
 
-def _up(asked: deploying.Deployment, options: argparse.Namespace) -> "DeployResult":
+def _up(deployment: deploying.Deployment, options: argparse.Namespace) -> "DeployResult":
     from pic.engine import driver  # noqa: PLC0415 - a tenth of a second to import
 
-    deploying.begin(asked.known)
-    return driver.up(asked.engine, asked.known, deploying.teller(options))
+    deploying.begin(deployment.situation)
+    return driver.up(deployment.engine, deployment.situation, deploying.teller(options))
 
 
-def _wait(asked: deploying.Deployment, options: argparse.Namespace) -> None:
+def _wait(deployment: deploying.Deployment, options: argparse.Namespace) -> None:
     from pic.cluster import status, wait  # noqa: PLC0415 - a tenth of a second to import
 
-    known = asked.known
-    found = wait.until_ready(
-        known.transport,
-        known.asked.ownership,
-        [each.key for each in known.plan.resources],
+    situation = deployment.situation
+    report = wait.until_ready(
+        situation.transport,
+        situation.config.ownership,
+        [resource.key for resource in situation.plan.resources],
         options.wait,
         wait.Clock(lambda line: common.say(options, line)),
     )
-    if not found.is_ready:
+    if not report.is_ready:
         raise FailedError(
-            f"not all hosts are ready after {options.wait:g} s:\n{status.as_text(found)}"
+            f"not all hosts are ready after {options.wait:g} s:\n{status.as_text(report)}"
         )

@@ -19,7 +19,7 @@ from pic.settings.stack_file import StackFile
 
 if TYPE_CHECKING:
     from pic.watch.leader import Leader
-    from pic.watch.loop import End
+    from pic.watch.loop import StopReason
     from pic.watch.protocols import Health
     from pic.watch.wakeup import Wakeup
     from pic.watch.watcher import WatchConfig
@@ -104,37 +104,39 @@ def _address(given: str) -> tuple[str, int] | None:
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Watch until a signal, with the settings of the moment."""
     # What only this verb needs is not loaded by the others.
-    from pic.watch.loop import End  # noqa: PLC0415
-    from pic.watch.wakeup import heeding_signals  # noqa: PLC0415
+    from pic.watch.loop import StopReason  # noqa: PLC0415
+    from pic.watch.wakeup import stop_on_signals  # noqa: PLC0415
 
     # Other verbs are over before any garbage would matter.
     gc.enable()
-    with heeding_signals() as bell:
-        while _watch(options, environment, bell) is End.SETTINGS:
+    with stop_on_signals() as bell:
+        while _watch(options, environment, bell) is StopReason.SETTINGS:
             logs.tell(logs.INFO, "the settings have changed: beginning anew")
     logs.tell(logs.INFO, "ended")
     return 0
 
 
-def _watch(options: argparse.Namespace, environment: Mapping[str, str], bell: "Wakeup") -> "End":
+def _watch(
+    options: argparse.Namespace, environment: Mapping[str, str], bell: "Wakeup"
+) -> "StopReason":
     from pic.watch import watcher  # noqa: PLC0415 - as above
     from pic.watch.runs import RunLimits  # noqa: PLC0415
     from pic.watch.schedule import Intervals  # noqa: PLC0415
 
-    stack, asked = deploying.asked(options, environment)
+    stack, config = deploying.config(options, environment)
     work = watcher.WatchConfig(
-        asked,
+        config,
         _arguments(options, stack, environment),
         environment,
         RunLimits(options.run_timeout, options.grace),
-        Intervals(resync=asked.settings.resync_period.total_seconds()),
+        Intervals(resync=config.settings.resync_period.total_seconds()),
     )
     transport = watcher.connect(work)
     with _health(options, work) as health:
         leader = _leader(options, environment, stack, work)
         logs.tell(logs.INFO, f"watching for stack {stack}")
-        renewed = _Renewal(options, environment, (stack, asked))
-        return watcher.watch(work, watcher.Others(transport, health, leader, renewed), bell)
+        renewed = _Renewal(options, environment, (stack, config))
+        return watcher.watch(work, watcher.Dependencies(transport, health, leader, renewed), bell)
 
 
 def _arguments(
@@ -164,7 +166,7 @@ def _health(options: argparse.Namespace, work: "WatchConfig") -> "Iterator[Healt
     from pic.watch import health  # noqa: PLC0415
     from pic.watch.probes import MaxAges  # noqa: PLC0415
 
-    settings = work.asked.settings
+    settings = work.config.settings
     limits = MaxAges.for_resync(settings.resync_period, work.limits.run + work.limits.grace)
     state = health.Health(limits, settings.targets, installed_version())
     if options.listen is None:
@@ -183,7 +185,7 @@ def _leader(
 
     if not _is_elected(options, environment):
         return None
-    transport = listing.connect(work.asked.settings, environment, leader.PATIENCE, apart=True)
+    transport = listing.connect(work.config.settings, environment, leader.TIMEOUTS, apart=True)
     identity = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     return leader.Leader(transport, _namespace(options), f"pic-{stack}".lower(), identity)
 
@@ -219,7 +221,7 @@ class _Renewal:
             return False
         try:
             # An engine writes into the file as well.
-            return deploying.asked(self.options, self.environment) != self.known
+            return deploying.config(self.options, self.environment) != self.known
         except SettingsError as error:
             logs.tell(logs.ERROR, f"going on with the settings as they were: {error}")
             return False

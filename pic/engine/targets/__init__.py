@@ -1,1 +1,1 @@
-"""The systems a plan is declared in, one module each."""
+"""Hands what the targets declare to the engine."""

@@ -5,7 +5,7 @@ for outputs that nobody reads, and wait for all of them in a loop that is quadra
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from pulumi.runtime.resource import _create_provider_ref, _prepare_resource_hook
 from pulumi.runtime.settings import get_monitor, handle_grpc_error
 
 from pic.engine.hooks import Bindings
+from pic.run.targets.interface import Declaration, Declarations
 
 Request = resource_pb2.RegisterResourceRequest
 
@@ -28,45 +29,12 @@ OUTSTANDING = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
-    """One resource as it is declared.
+class Batch:
+    """Everything that one target declares, with what the engine needs to register it."""
 
-    Attributes:
-        name: The Pulumi name.
-        inputs: Plain values, without None and without empty maps and lists.
-        import_id: The id of the object that it is already, empty where there is none.
-        adopting: That object was made by the Go controller.
-    """
-
-    name: str
-    inputs: Mapping[str, Any]
-    import_id: str = ""
-    adopting: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What all resources of a kind share.
-
-    Attributes:
-        token: The type token.
-        version: That of the provider's plugin; empty where the project says which it is.
-        delete_timeout: As Pulumi writes durations, such as `2m`.
-    """
-
-    token: str
-    version: str
+    declarations: Declarations
     provider: pulumi.ProviderResource
     hooks: Bindings
-    delete_timeout: str
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Everything of one target."""
-
-    kind: Kind
-    declarations: Sequence[Declaration]
 
 
 async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
@@ -78,16 +46,15 @@ async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
     Raises:
         Exception: The engine refuses a registration, or is going away.
     """
-    calls = (register(each.kind, each.declarations) for each in batches)
     failed: set[str] = set()
-    for each in await asyncio.gather(*calls, return_exceptions=True):
-        if isinstance(each, BaseException):
-            raise each
-        failed |= each
+    for result in await asyncio.gather(*map(register, batches), return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+        failed |= result
     return frozenset(failed)
 
 
-async def register(kind: Kind, declarations: Sequence[Declaration]) -> frozenset[str]:
+async def register(batch: Batch) -> frozenset[str]:
     """Register resources, replaced by deleting first, and wait until the engine has done them all.
 
     Returns:
@@ -96,35 +63,39 @@ async def register(kind: Kind, declarations: Sequence[Declaration]) -> frozenset
     Raises:
         Exception: The engine refuses a registration, or is going away.
     """
+    declarations = batch.declarations.resources
     calls = {
-        adopting: partial(_call, get_monitor(), await _shared(kind, hooks))
-        for adopting, hooks in ((False, kind.hooks.usual), (True, kind.hooks.adopting))
+        adopting: partial(_call, get_monitor(), await _shared(batch, hooks))
+        for adopting, hooks in ((False, batch.hooks.usual), (True, batch.hooks.adopting))
     }
     loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(OUTSTANDING)
     try:
         done = await asyncio.gather(
             *(
                 # The SDK keeps what it knows of the run in the context of the calling task.
-                loop.run_in_executor(threads, copy_context().run, calls[each.adopting], each)
-                for each in declarations
+                loop.run_in_executor(
+                    threads, copy_context().run, calls[declaration.adopting], declaration
+                )
+                for declaration in declarations
             )
         )
     finally:
         # Waiting here would keep the loop from answering the hooks that a registration waits for.
         threads.shutdown(wait=False, cancel_futures=True)
-    return frozenset(each.name for each, well in zip(declarations, done, strict=True) if not well)
+    results = zip(declarations, done, strict=True)
+    return frozenset(declaration.name for declaration, succeeded in results if not succeeded)
 
 
-async def _shared(kind: Kind, hooks: pulumi.ResourceHookBinding) -> Request:
-    root = get_root_resource()
+async def _shared(batch: Batch, hooks: pulumi.ResourceHookBinding) -> Request:
+    root, shared = get_root_resource(), batch.declarations
     return Request(
-        type=kind.token,
-        version=kind.version,
+        type=shared.token,
+        version=shared.version,
         parent=(await root.urn.future() or "") if root else "",
-        provider=await _create_provider_ref(kind.provider),
-        hooks=await _prepare_resource_hooks(hooks, kind.token),
+        provider=await _create_provider_ref(batch.provider),
+        hooks=await _prepare_resource_hooks(hooks, shared.token),
         custom=True,
-        customTimeouts=Request.CustomTimeouts(delete=kind.delete_timeout),
+        customTimeouts=Request.CustomTimeouts(delete=shared.delete_timeout),
         # Two objects for one thing, even for a moment, make their operator fight itself.
         deleteBeforeReplace=True,
         deleteBeforeReplaceDefined=True,
@@ -135,12 +106,12 @@ async def _shared(kind: Kind, hooks: pulumi.ResourceHookBinding) -> Request:
     )
 
 
-def _call(monitor: Any, shared: Request, declared: Declaration) -> bool:
+def _call(monitor: Any, shared: Request, declaration: Declaration) -> bool:
     """Register a resource, and say whether that went well; why not, the engine tells the user."""
     request = Request()
     request.CopyFrom(shared)
-    request.name, request.importId = declared.name, declared.import_id
-    request.object.update(declared.inputs)
+    request.name, request.importId = declaration.name, declaration.import_id
+    request.object.update(declaration.inputs)
     try:
         answer = monitor.RegisterResource(request)
     except grpc.RpcError as error:

@@ -149,7 +149,7 @@ def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
         "The cluster lacks:\n"
         f"  CRD pangolintunnels.tunnel.pangolin.io is missing: {HINT}\n"
         f"  CRD pangolinorganizations.tunnel.pangolin.io is missing: {HINT}\n"
-        "  not allowed: list services (ports of the backends)\n"
+        "  not allowed: list services (to look up the ports of backends)\n"
         "  not allowed: create events (Events at the Ingresses)",
         5,
     )
@@ -223,7 +223,8 @@ def test_permissions_are_asked_for_by_name_and_namespace(tmp_path: Path) -> None
     settings = Settings(namespaces=("prod",))
     bind.bind(StackFile(tmp_path, "prod"), {}, settings, Recording())
 
-    assert asked[:2] == [
+    by_resource = {body["spec"]["resourceAttributes"]["resource"]: body for body in reversed(asked)}
+    assert [by_resource["ingresses"], by_resource["namespaces"]] == [
         {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",

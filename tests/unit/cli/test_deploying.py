@@ -149,7 +149,7 @@ def test_a_refusal_is_reported_and_its_digest_lets_it_through(
 
     digest = err.split()[-1]
     message = (
-        f"The plan is empty, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed. If"
+        f"The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed. If"
         f" this is intended, acknowledge exactly these changes: pic up --acknowledge {digest}"
     )
     assert (code, out, err) == (3, "", f"pic: {message}\n")

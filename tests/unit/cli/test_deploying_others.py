@@ -147,7 +147,7 @@ def test_a_destroy_prints_what_went(root: Path, capsys: Capture, engines: Use, a
     assert (code, out, err.rpartition(" ")[0]) == (
         3,
         "",
-        f"pic: The plan is empty, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed."
+        f"pic: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed."
         " If this is intended, acknowledge exactly these changes: pic destroy --acknowledge",
     )
 

@@ -25,6 +25,6 @@ def test_a_pihole_that_did_not_answer_is_the_error_of_a_run_that_did_the_rest(
     known = same()
 
     with pytest.raises(PiholeError) as caught:
-        deploying.conclude(OPTIONS, known, DeployResult(known.changes, outcome, AWAY))
+        deploying.conclude(OPTIONS, known, DeployResult(known.changes, outcome, {"pihole": AWAY}))
 
     assert (caught.value, capsys.readouterr().out) == (AWAY, printed)

@@ -167,7 +167,7 @@ def test_a_diff_that_would_be_refused_ends_with_the_reason(capsys: Capture, api:
     code, out, err = ran(capsys, "diff", "--quiet", "--log-format", "json", "--output", "json")
 
     message = (
-        f"the guard refuses this: The plan is empty, and 1 of 1 hosts would be removed: {OLD}."
+        f"the guard refuses this: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}."
     )
     digest = json.loads(out)["digest"]
     assert code == 3

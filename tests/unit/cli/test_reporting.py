@@ -53,7 +53,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def snapshot() -> str:
     documents = yaml.safe_load_all((DATA / "live.yaml").read_text())
     seen = assemble.from_documents(documents, SCHEMA_TARGETS)
-    return snapshot_file.document(replace(seen, cluster_id="cluster-1"), Settings())
+    return snapshot_file.render(replace(seen, cluster_id="cluster-1"), Settings())
 
 
 def diff(*words: str) -> int:

@@ -43,7 +43,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def diff(capsys: Capture, seen: RawSnapshot, *words: str) -> tuple[int, list[str]]:
-    Path("prod.json").write_text(snapshot_file.document(seen, SETTINGS))
+    Path("prod.json").write_text(snapshot_file.render(seen, SETTINGS))
     code = main.main(["diff", "--snapshot", "prod.json", *words])
     return code, capsys.readouterr().out.splitlines()[:-2]
 

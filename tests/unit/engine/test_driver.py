@@ -294,7 +294,7 @@ def destroying(*hosts: str) -> Situation:
     resources = tuple(map(wanted, hosts))
     known = situation(tuple(map(live, resources)), resources)
     settings = Settings(cluster_id=CLUSTER, acknowledge=driver.everything(known).digest)
-    return replace(known, asked=StackConfig(settings, STACK, OURS, ()), transport=Api())
+    return replace(known, config=StackConfig(settings, STACK, OURS, ()), transport=Api())
 
 
 @pytest.mark.parametrize("act", [driver.up, driver.destroy])
@@ -307,7 +307,7 @@ def test_each_run_of_an_engine_keeps_the_history_short(
     known = destroying(A)
     kept = replace(known.settings, keep_history=1)
 
-    act(Fake(tmp_path, {}), replace(known, asked=replace(known.asked, settings=kept)), silent)
+    act(Fake(tmp_path, {}), replace(known, config=replace(known.config, settings=kept)), silent)
 
     assert [path.name for path in folder.iterdir()] == ["prod-3.history.json"]
 

@@ -33,7 +33,7 @@ def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
 
     digest = driver.everything(known).digest
     assert (str(error), error.digest, engine.log) == (
-        "The plan is empty, and 1 of 1 hosts would be removed: a.example.com.\nNothing was"
+        "The plan has no hosts, and 1 of 1 hosts would be removed: a.example.com.\nNothing was"
         " changed. If this is intended, acknowledge exactly these changes: pic destroy"
         f" --acknowledge {digest}",
         digest,
@@ -90,7 +90,7 @@ def test_a_destroy_that_cannot_take_up_everything_deletes_nothing(tmp_path: Path
 def test_a_destroy_on_another_cluster_deletes_nothing(tmp_path: Path) -> None:
     known = destroying()
     settings = replace(known.settings, cluster_id="cluster-2")
-    other = replace(known, asked=replace(known.asked, settings=settings))
+    other = replace(known, config=replace(known.config, settings=settings))
     engine = Fake(tmp_path, {})
 
     assert str(refusal(lambda: driver._releasing(other).run(engine.destroy))) == (  # noqa: SLF001

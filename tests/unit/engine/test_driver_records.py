@@ -130,7 +130,7 @@ def unmarked(*hosts: str, wanted: str, settings: Settings) -> Situation:
     there = tuple(LiveRecord(host, IP) for host in hosts)
     snapshot = Snapshot(CLUSTER, (Ingress("prod", "web", "uid-1", annotations=asked),))
     snapshot = replace(snapshot, records=there)
-    planned = plan.build(snapshot, settings, STACK, OURS)
+    planned = build_plan(snapshot, settings, STACK, OURS)
     found = changes.between(snapshot, planned, STACK, OURS)
     return Situation(StackConfig(settings, STACK, OURS, ()), Api(), snapshot, planned, found)
 
@@ -217,7 +217,7 @@ def test_a_pihole_that_does_not_answer_is_in_the_result(tmp_path: Path, same: bo
 
     result = driver.up(made, known, silent)
 
-    assert result == DeployResult(known.changes, None if same else DONE, AWAY)
+    assert result == DeployResult(known.changes, None if same else DONE, {"pihole": AWAY})
     assert (result.failures, result.reported) == (
         (),
         (Failure("", "it is away [temporary]", "pihole"),),
@@ -253,4 +253,4 @@ def test_a_destroy_that_failed_keeps_the_annotations(tmp_path: Path) -> None:
 def acknowledged(known: Situation) -> Situation:
     digest = driver.everything(known).digest
     settings = replace(known.settings, acknowledge=digest)
-    return replace(known, asked=replace(known.asked, settings=settings))
+    return replace(known, config=replace(known.config, settings=settings))

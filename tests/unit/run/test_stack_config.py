@@ -18,7 +18,13 @@ from pic.settings.parse import ResourceSchema, Settings
 from pic.settings.stack_file import StackFile
 from pic.snapshot import assemble, pangolin
 from pic.snapshot.assemble import RawSnapshot
-from pic.snapshot.branch import Branch, Proposal, check_stdin, offline_snapshot, proposal
+from pic.snapshot.branch import (
+    Branch,
+    Proposal,
+    check_stdin,
+    offline_snapshot,
+    propose,
+)
 from tests.support.api import (
     CLUSTER,
     furnish,
@@ -27,88 +33,79 @@ from tests.support.api import (
 )
 
 
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def problem(stack: str | None, *pairs: str) -> str:
-    with pytest.raises(SettingsError) as caught:
-        stack_config.online(stack, pairs, {})
-    return str(caught.value)
-
-
 def test_the_label_of_a_stack_is_legal_however_long_its_name() -> None:
     assert stack_config.stack_label("prod") == "pic.prod"
     assert len(stack_config.stack_label("x" * 100)) == 63
 
 
 @pytest.mark.usefixtures("root")
-def test_without_a_stack_file_init_is_named() -> None:
-    assert problem(None) == "there is no stack file yet: pic init --stack NAME writes one"
+def test_without_a_stack_file_init_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        stack_config.only_stack(tmp_path)
+
+    assert str(caught.value) == "there is no stack file yet: pic init --stack NAME writes one"
 
 
-def test_the_only_stack_is_taken(root: Path) -> None:
-    StackFile(root, "prod").merge({"maxRemovals": 3})
+def test_the_only_stack_is_taken(tmp_path: Path) -> None:
+    StackFile(tmp_path, "prod").merge({"maxRemovals": 3})
 
-    run = stack_config.online(None, [], {})
-
-    assert run == StackConfig(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
+    assert stack_config.only_stack(tmp_path) == "prod"
 
 
-def test_of_several_stacks_one_must_be_named(root: Path) -> None:
-    StackFile(root, "prod").merge({"adopt": True})
-    StackFile(root, "dev").merge({"adopt": False})
+def test_the_settings_of_a_stack_are_loaded_from_its_file(tmp_path: Path) -> None:
+    StackFile(tmp_path, "prod").merge({"maxRemovals": 3})
 
-    assert problem(None) == "name the stack with --stack: dev, prod"
-    assert stack_config.online("prod", [], {}).ownership == Ownership("pic.prod", adopt=True)
+    config = stack_config.load(tmp_path, "prod", [], {})
+
+    assert config == StackConfig(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
 
-def test_flags_go_before_the_stack_and_the_environment_comes_last(root: Path) -> None:
-    StackFile(root, "prod").merge({"maxRemovals": 3, "backendScheme": "https"})
+def test_of_several_stacks_one_must_be_named(tmp_path: Path) -> None:
+    StackFile(tmp_path, "prod").merge({"adopt": True})
+    StackFile(tmp_path, "dev").merge({"adopt": False})
 
-    run = stack_config.online(
+    with pytest.raises(SettingsError, match=r"^name the stack with --stack: dev, prod$"):
+        stack_config.only_stack(tmp_path)
+    loaded = stack_config.load(tmp_path, "prod", [], {})
+    assert loaded.ownership == Ownership("pic.prod", adopt=True)
+
+
+def test_flags_go_before_the_stack_and_the_environment_comes_last(tmp_path: Path) -> None:
+    StackFile(tmp_path, "prod").merge({"maxRemovals": 3, "backendScheme": "https"})
+
+    config = stack_config.load(
+        tmp_path,
         "prod",
         ["maxRemovals=4", "clusterDomain=b.org"],
         {"PIC_BACKEND_SCHEME": "http", "PIC_DEFAULT_TUNNEL_NAME": "home"},
     )
 
-    assert run.settings == Settings(
+    assert config.settings == Settings(
         max_removals=4, cluster_domain="b.org", backend_scheme="https", default_tunnel="home"
     )
-    assert [each.reason for each in run.remarks] == [Reason.SETTING_DIFFERS]
+    assert [remark.reason for remark in config.remarks] == [Reason.SETTING_DIFFERS]
 
 
-def test_every_flag_that_is_no_setting_is_told() -> None:
+def test_every_flag_of_another_form_is_named() -> None:
     with pytest.raises(SettingsError) as caught:
-        stack_config.given(["a=b", "adopt", "=x", "c=d=e"])
+        stack_config.overrides(["a=b", "adopt", "=x", "c=d=e"])
 
     assert str(caught.value) == "--config 'adopt' is not KEY=VALUE\n--config '=x' is not KEY=VALUE"
-    assert stack_config.given(["a=b", "c=d=e", "f="]) == {"a": "b", "c": "d=e", "f": ""}
+    assert stack_config.overrides(["a=b", "c=d=e", "f="]) == {"a": "b", "c": "d=e", "f": ""}
 
 
-@pytest.mark.usefixtures("root")
-def test_offline_without_a_stack_every_stacks_objects_are_ours() -> None:
-    run = stack_config.offline(None, ["adopt=true"], {})
+def test_without_a_stack_the_objects_of_every_stack_are_ours(tmp_path: Path) -> None:
+    config = stack_config.load(tmp_path, None, ["adopt=true"], {})
 
-    assert run == StackConfig(Settings(adopt=True), "pic.offline", Ownership("", adopt=True), ())
-
-
-def test_offline_with_a_stack_its_settings_count(root: Path) -> None:
-    StackFile(root, "prod").merge({"maxRemovals": 3})
-
-    run = stack_config.offline("prod", [], {})
-
-    assert run == StackConfig(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
+    assert config == StackConfig(Settings(adopt=True), "pic.offline", Ownership("", adopt=True), ())
 
 
 def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
     raw = {"clusterId": "cluster-1", "adopt": "true", "adoptFrom": "old"}
 
-    run = stack_config.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
+    config = stack_config.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
 
-    assert run == StackConfig(
+    assert config == StackConfig(
         Settings(cluster_id="cluster-1", adopt=True, adopt_from="old", backend_scheme="https"),
         "pic.prod",
         Ownership("pic.prod", adopt=True, earlier="pic.old"),
@@ -126,9 +123,9 @@ def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
                 " pic init --stack prod",
                 "no way to pangolin",
                 "pic:targets has pihole, and pic:piholeTargetIp is not set: set it, or"
-                " DEFAULT_TARGET_IP, to the IPv4 address of records whose Ingress names none",
-                "pic:targets has pihole, and Pi-hole's password is not there: set PIHOLE_PASSWORD"
-                " or PIHOLE_API_TOKEN in the environment; an app password needs"
+                " DEFAULT_TARGET_IP, to the IPv4 address for records whose Ingress names none",
+                "pic:targets has pihole, and the password of Pi-hole is not set: set"
+                " PIHOLE_PASSWORD or PIHOLE_API_TOKEN in the environment; an app password needs"
                 " webserver.api.app_sudo",
             ),
         ),
@@ -154,8 +151,8 @@ def test_everything_that_stands_in_the_way_of_a_deployment_is_told_at_once(
     assert caught.value.problems == problems
 
 
-def manifest(root: Path, *objects: dict[str, object]) -> str:
-    path = root / "web.yaml"
+def manifest(tmp_path: Path, *objects: dict[str, object]) -> str:
+    path = tmp_path / "web.yaml"
     path.write_text(yaml.safe_dump_all(objects))
     return str(path)
 
@@ -177,18 +174,18 @@ def web(name: str = "web", namespace: str = "prod") -> dict[str, object]:
     ],
 )
 def test_files_alone_make_a_snapshot_of_the_schema_that_is_set(
-    root: Path, setting: ResourceSchema, schema: object
+    tmp_path: Path, setting: ResourceSchema, schema: object
 ) -> None:
-    snapshot = offline_snapshot([manifest(root, web())], Settings(resource_schema=setting))
+    snapshot = offline_snapshot([manifest(tmp_path, web())], Settings(resource_schema=setting))
 
     assert snapshot == Snapshot(ingresses=(Ingress("prod", "web", "uid"),), schema=schema)  # type: ignore[arg-type]
 
 
-def test_files_of_namespaces_that_a_live_run_does_not_watch_do_not_exist(root: Path) -> None:
+def test_files_of_namespaces_that_a_live_run_does_not_watch_do_not_exist(tmp_path: Path) -> None:
     elsewhere = web("web", namespace="dev")
     settings = Settings(namespaces=("prod",))
 
-    snapshot = offline_snapshot([manifest(root, web(), elsewhere)], settings)
+    snapshot = offline_snapshot([manifest(tmp_path, web(), elsewhere)], settings)
 
     assert [ingress.key for ingress in snapshot.ingresses] == [("prod", "web")]
 
@@ -235,7 +232,7 @@ def test_standard_input_is_read_once() -> None:
 
 def test_a_base_needs_files_to_compare_it_with() -> None:
     with pytest.raises(SettingsError) as caught:
-        proposal(RawSnapshot(), Branch(base=["x"]), Settings())
+        propose(RawSnapshot(), Branch(base=["x"]), Settings())
 
     assert str(caught.value) == (
         "--base needs --manifests, the same files of the branch, whether or not they are still"
@@ -244,7 +241,7 @@ def test_a_base_needs_files_to_compare_it_with() -> None:
 
 
 def test_without_a_branch_there_is_nothing_to_compare_notices_with() -> None:
-    assert proposal(RawSnapshot(), Branch(), Settings()) == Proposal(RawSnapshot())
+    assert propose(RawSnapshot(), Branch(), Settings()) == Proposal(RawSnapshot())
 
 
 def names(seen: RawSnapshot) -> list[str]:
@@ -260,7 +257,7 @@ def test_what_only_the_base_holds_is_deleted_by_the_branch(tmp_path: Path) -> No
     seen = RawSnapshot({"Ingress": [web("kept"), web("gone"), web("of-others")]})
     new, old = files(tmp_path / "new", "kept", "added"), files(tmp_path / "old", "kept", "gone")
 
-    found = proposal(seen, Branch([new], base=[old]), Settings())
+    found = propose(seen, Branch([new], base=[old]), Settings())
 
     assert names(found.after) == ["kept", "of-others", "added"]
     assert [names(each) for each in found.before] == [names(seen), names(seen)]
@@ -270,7 +267,7 @@ def test_without_the_branch_there_is_also_what_the_target_branch_adds(tmp_path: 
     seen = RawSnapshot({"Ingress": [web("live")]})
     new, old = files(tmp_path / "new", "a"), files(tmp_path / "old", "merged")
 
-    found = proposal(seen, Branch([new], base=[old]), Settings())
+    found = propose(seen, Branch([new], base=[old]), Settings())
 
     assert names(found.after) == ["live", "a"]
     assert [names(each) for each in found.before] == [["live"], ["live", "merged"]]
@@ -280,13 +277,13 @@ def test_beside_a_base_files_that_are_not_there_any_more_are_deleted(tmp_path: P
     seen = RawSnapshot({"Ingress": [web("gone"), web("of-others")]})
     old, missing = files(tmp_path / "old", "gone"), str(tmp_path / "new")
 
-    found = proposal(seen, Branch([missing], base=[old]), Settings())
+    found = propose(seen, Branch([missing], base=[old]), Settings())
 
     assert names(found.after) == ["of-others"]
     with pytest.raises(ManifestError, match="No such file"):
-        proposal(seen, Branch([missing]), Settings())
+        propose(seen, Branch([missing]), Settings())
     with pytest.raises(ManifestError, match="No such file"):
-        proposal(seen, Branch([old], base=[missing]), Settings())
+        propose(seen, Branch([old], base=[missing]), Settings())
 
 
 def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path) -> None:
@@ -294,8 +291,8 @@ def test_what_is_removed_goes_unless_the_branch_has_it_elsewhere(tmp_path: Path)
     new = files(tmp_path / "new", "renamed-file")
     removed = files(tmp_path / "removed", "gone", "renamed-file")
 
-    found = proposal(seen, Branch([new], removed=[removed]), Settings())
-    alone = proposal(seen, Branch(removed=[removed]), Settings())
+    found = propose(seen, Branch([new], removed=[removed]), Settings())
+    alone = propose(seen, Branch(removed=[removed]), Settings())
 
     assert names(found.after) == ["renamed-file", "of-others"]
     assert names(alone.after) == ["of-others"]
@@ -313,7 +310,7 @@ def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) 
 
     def found(**settings: object) -> tuple[int, int]:
         made = Settings(**settings)  # type: ignore[arg-type]
-        after = assemble.snapshot(proposal(seen, branch, made).after)
+        after = assemble.snapshot(propose(seen, branch, made).after)
         return len(after.ingresses), len(after.tunnels or ())
 
     assert found() == (1, 1)
@@ -322,7 +319,9 @@ def test_files_outside_the_namespaces_of_the_stack_do_not_count(tmp_path: Path) 
     assert found(tunnel_namespace="net") == (1, 0)
 
 
-def test_an_earlier_stack_is_known_by_its_label(root: Path) -> None:
-    StackFile(root, "prod").merge({"adoptFrom": "old"})
+def test_an_earlier_stack_is_known_by_its_label(tmp_path: Path) -> None:
+    StackFile(tmp_path, "prod").merge({"adoptFrom": "old"})
 
-    assert stack_config.online("prod", [], {}).ownership == Ownership("pic.prod", earlier="pic.old")
+    assert stack_config.load(tmp_path, "prod", [], {}).ownership == Ownership(
+        "pic.prod", earlier="pic.old"
+    )

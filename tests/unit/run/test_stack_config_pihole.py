@@ -16,7 +16,7 @@ from pic.run import reading, situation, stack_config
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.snapshot.assemble import RawSnapshot
-from pic.snapshot.branch import Branch, Proposal, proposal
+from pic.snapshot.branch import Branch, Proposal, propose
 from tests.support.api import (
     CLUSTER,
     Api,
@@ -87,7 +87,7 @@ def test_a_situation_compares_the_records(tmp_path: Path) -> None:
     with PiHole(password=PASSWORD, records=[f"192.0.2.1 gone.lan {MARK}"]) as pihole:
         known = survey(tmp_path, pihole.url)
 
-    assert known.pihole is None
+    assert known.unread == {}
     assert known.changes.records == RecordChanges(
         known=1,
         wanted=1,
@@ -147,15 +147,14 @@ def test_a_pihole_that_does_not_answer_ends_nothing_and_is_told(tmp_path: Path) 
         url = pihole.url
         known = survey(tmp_path, url)
 
-    assert known.pihole is not None
-    assert known.pihole.kind is FailureClass.TEMPORARY
+    assert known.unread["pihole"].kind is FailureClass.TEMPORARY
     assert [(each.host, each.ip) for each in known.plan.records] == [("web.lan", TARGET)]
     assert known.changes.records == RecordChanges(wanted=1)
     assert known.plan.notices == (
         Notice(
             Reason.PIHOLE_UNREADABLE,
             Ref("Pi-hole", "", url),
-            f"its records are not known, so none is compared or held: {known.pihole}",
+            f"its records are not known, so none is compared or held: {known.unread['pihole']}",
         ),
     )
 
@@ -186,7 +185,7 @@ def test_a_review_of_a_branch_tells_that_records_were_not_compared(tmp_path: Pat
     branch = Branch([str(tmp_path / "branch.yaml")])
     why = Unanswered("http://pi.hole", PiholeError("no answer"))
 
-    found = proposal(RawSnapshot(unanswered=why), branch, settings(why.url))
+    found = propose(RawSnapshot(unanswered=why), branch, settings(why.url))
 
     assert found == Proposal(RawSnapshot(unanswered=why), (RawSnapshot(),))
 
@@ -201,8 +200,8 @@ def test_a_deployment_to_pihole_needs_its_place_an_address_and_a_password() -> N
     assert problems({"targets": "pangolin,pihole"}, {"PIHOLE_PASSWORD": ""}) == (
         "pic:targets has pihole, and pic:piholeUrl is not set: set it, or PIHOLE_URL",
         "pic:targets has pihole, and pic:piholeTargetIp is not set: set it, or DEFAULT_TARGET_IP,"
-        " to the IPv4 address of records whose Ingress names none",
-        "pic:targets has pihole, and Pi-hole's password is not there: set PIHOLE_PASSWORD or"
+        " to the IPv4 address for records whose Ingress names none",
+        "pic:targets has pihole, and the password of Pi-hole is not set: set PIHOLE_PASSWORD or"
         " PIHOLE_API_TOKEN in the environment; an app password needs webserver.api.app_sudo",
     )
 

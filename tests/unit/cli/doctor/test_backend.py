@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from pic.cli.doctor import backend
-from pic.cli.doctor.findings import (
+from pic.cli.doctor.project import Stack
+from pic.core.findings import (
     Finding,
     failed,
     passed,
     skipped,
 )
-from pic.cli.doctor.project import Stack
 from pic.settings.stack_file import StackFile
-from tests.support.patients import HOST, Clinic
+from tests.support.doctor_contexts import HOST, Clinic
 
 CANCEL = "pulumi cancel --yes --stack prod"
 
@@ -31,7 +31,7 @@ def clinic(tmp_path: Path) -> Clinic:
 
 
 def found(clinic: Clinic, stack: str | None = "prod") -> list[Finding]:
-    return list(backend.examine(clinic.patient(), Stack(stack)))
+    return list(backend.examine(clinic.context(), Stack(stack)))
 
 
 def lock(pid: object, host: str = HOST, since: str = "2026-01-01T11:59:00.242815187Z") -> str:

@@ -8,12 +8,6 @@ from typing import Any
 import pytest
 
 from pic.cli.doctor import cluster
-from pic.cli.doctor.findings import (
-    Finding,
-    failed,
-    passed,
-    skipped,
-)
 from pic.cli.doctor.project import Stack
 from pic.cluster.listing import (
     CRD,
@@ -22,6 +16,12 @@ from pic.cluster.listing import (
     Timeouts,
 )
 from pic.cluster.review_access import REVIEW
+from pic.core.findings import (
+    Finding,
+    failed,
+    passed,
+    skipped,
+)
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from tests.support.api import (
     CLUSTER,
@@ -29,7 +29,7 @@ from tests.support.api import (
     Api,
     serving,
 )
-from tests.support.patients import Clinic
+from tests.support.doctor_contexts import Clinic
 
 HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
 KINDS = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
@@ -58,8 +58,8 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
 
 
 def found(clinic: Clinic, api: Api, settings: Settings = BOUND) -> list[Finding]:
-    patient = clinic.patient({"KUBECONFIG": api.kubeconfig(clinic.root / "config")})
-    return list(cluster.examine(patient, Stack("prod", settings)))
+    context = clinic.context({"KUBECONFIG": api.kubeconfig(clinic.root / "config")})
+    return list(cluster.examine(context, Stack("prod", settings)))
 
 
 def test_a_cluster_in_which_all_is_well(clinic: Clinic, api: Api) -> None:
@@ -67,14 +67,14 @@ def test_a_cluster_in_which_all_is_well(clinic: Clinic, api: Api) -> None:
 
 
 def test_without_settings_no_cluster_is_asked(clinic: Clinic) -> None:
-    assert list(cluster.examine(clinic.patient(), Stack("prod"))) == [
+    assert list(cluster.examine(clinic.context(), Stack("prod"))) == [
         skipped(name, "the settings of the stack are not known")
         for name in ("cluster", "cluster id", "CRDs", "permissions")
     ]
 
 
 def test_a_cluster_that_is_away_is_asked_once(clinic: Clinic) -> None:
-    nowhere = clinic.patient({"KUBECONFIG": str(clinic.root / "none")})
+    nowhere = clinic.context({"KUBECONFIG": str(clinic.root / "none")})
 
     first, *others = cluster.examine(nowhere, Stack("prod", BOUND))
 
@@ -179,7 +179,7 @@ def test_each_permission_that_is_not_granted_is_named(clinic: Clinic, api: Api) 
     assert found(clinic, api)[3:] == [
         failed("permissions", f"not allowed: {what}", "grant it: docs/permissions.md")
         for what in (
-            "list ingresses.networking.k8s.io (what is to be exposed)",
-            "list services (ports of the backends)",
+            "list ingresses.networking.k8s.io (to find the hosts to expose)",
+            "list pangolintunnels.tunnel.pangolin.io (to find the tunnels)",
         )
     ]

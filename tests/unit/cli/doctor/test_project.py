@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from pic.cli.doctor import project
-from pic.cli.doctor.findings import Finding, failed, passed
 from pic.cli.doctor.project import Stack
+from pic.core.findings import Finding, failed, passed
 from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
-from tests.support.patients import Clinic
+from tests.support.doctor_contexts import Clinic
 
 REFRESH = "name: pic\noptions: {refresh: always}\n"
 
@@ -20,7 +20,7 @@ def clinic(tmp_path: Path) -> Clinic:
 
 
 def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
-    return {each.name: each for each in project.examine(clinic.patient(environment))}
+    return {each.name: each for each in project.examine(clinic.context(environment))}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_checkpoints_are_an_advice(clinic: Clinic) -> None:
 def test_a_stack_with_its_settings(clinic: Clinic) -> None:
     StackFile(clinic.root, "prod").merge({"maxRemovals": 3, "events": False})
 
-    assert project.stack(clinic.patient(stack=None, pairs=["adopt=true"])) == (
+    assert project.stack(clinic.context(stack=None, pairs=["adopt=true"])) == (
         Stack("prod", Settings(max_removals=3, events=False, adopt=True)),
         [passed("stack", "stacks/Pulumi.prod.yaml has 2 settings")],
     )
@@ -111,13 +111,14 @@ def test_a_stack_with_its_settings(clinic: Clinic) -> None:
 def test_remarks_on_the_settings_are_an_advice(clinic: Clinic) -> None:
     StackFile(clinic.root, "prod").merge({"backendScheme": "http"})
 
-    _, found = project.stack(clinic.patient({"PIC_BACKEND_SCHEME": "https"}))
+    _, found = project.stack(clinic.context({"PIC_BACKEND_SCHEME": "https"}))
 
     assert found == [
         passed(
             "stack",
             "stacks/Pulumi.prod.yaml has 1 setting",
-            "PIC_BACKEND_SCHEME is 'https', but pic:backendScheme is 'http', which stands",
+            "PIC_BACKEND_SCHEME is 'https' and pic:backendScheme is 'http': pic uses"
+            " pic:backendScheme",
         )
     ]
 
@@ -125,7 +126,7 @@ def test_remarks_on_the_settings_are_an_advice(clinic: Clinic) -> None:
 def test_settings_that_cannot_be_right_leave_the_name_of_the_stack(clinic: Clinic) -> None:
     StackFile(clinic.root, "prod").merge({"tunel": 3})
 
-    stack, found = project.stack(clinic.patient())
+    stack, found = project.stack(clinic.context())
 
     assert stack == Stack("prod")
     assert [each.message.partition(";")[0] for each in found] == ["unknown setting pic:tunel"]
@@ -133,7 +134,7 @@ def test_settings_that_cannot_be_right_leave_the_name_of_the_stack(clinic: Clini
 
 
 def test_without_a_stack_nothing_is_known(clinic: Clinic) -> None:
-    assert project.stack(clinic.patient(stack=None)) == (
+    assert project.stack(clinic.context(stack=None)) == (
         Stack(),
         [
             failed(

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from pic.cli.doctor import toolchain
-from pic.cli.doctor.findings import (
+from pic.core.errors import EngineError
+from pic.core.findings import (
     Finding,
     failed,
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import CommandResult
-from pic.core.errors import EngineError
-from tests.support.patients import Clinic
+from pic.run.doctor_context import CommandResult
+from tests.support.doctor_contexts import Clinic
 
 WANTED = metadata.version("pulumi-kubernetes")
 REMEDY = "install Pulumi 3.200.0 or newer"
@@ -27,7 +27,7 @@ def clinic(tmp_path: Path) -> Clinic:
 
 
 def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
-    return {each.name: each for each in toolchain.examine(clinic.patient(environment))}
+    return {each.name: each for each in toolchain.examine(clinic.context(environment))}
 
 
 def plugin(clinic: Clinic, *folders: str, home: str = ".pulumi") -> None:
@@ -70,7 +70,7 @@ def test_a_cli_without_a_version(clinic: Clinic) -> None:
 def test_a_cli_that_hangs_is_ended_and_hides_nothing(clinic: Clinic) -> None:
     clinic.hangs("version")
 
-    findings = list(toolchain.examine(clinic.patient(seconds=0.2)))
+    findings = list(toolchain.examine(clinic.context(seconds=0.2)))
 
     assert findings[0] == failed("pulumi", "`pulumi version` gave no answer in 0.2 s")
     assert [each.name for each in findings] == ["pulumi", "plugin", "packages"]
@@ -78,7 +78,7 @@ def test_a_cli_that_hangs_is_ended_and_hides_nothing(clinic: Clinic) -> None:
 
 def test_without_a_cli_there_is_nobody_to_ask(clinic: Clinic) -> None:
     with pytest.raises(EngineError, match=r"^there is no pulumi on PATH$"):
-        clinic.patient().ask("version")
+        clinic.context().ask("version")
 
 
 def test_the_last_line_of_an_error_is_its_reason() -> None:

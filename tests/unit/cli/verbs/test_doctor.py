@@ -8,7 +8,7 @@ import pytest
 
 from pic.cli import main
 from pic.settings.stack_file import StackFile
-from tests.support.patients import Clinic
+from tests.support.doctor_contexts import Clinic
 
 Capture = pytest.CaptureFixture[str]
 CHECKS = [
@@ -22,7 +22,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
     made = Clinic(tmp_path)
     made.is_well()
     monkeypatch.chdir(tmp_path)
-    for name, value in made.patient({"KUBECONFIG": str(tmp_path / "none")}).environment.items():
+    for name, value in made.context({"KUBECONFIG": str(tmp_path / "none")}).environment.items():
         monkeypatch.setenv(name, value)
     made.write("Pulumi.yaml", "name: pic\n")
     return made

@@ -226,7 +226,7 @@ def test_what_others_have_left_goes_only_where_a_lease_is_held(
 @pytest.mark.usefixtures("api")
 def test_a_stack_file_that_is_gone_changes_nothing(tmp_path: Path) -> None:
     options = main.parser().parse_args(["watch", "--stack", "prod"])
-    renewed = watch._Renewal(options, os.environ, deploying.asked(options, os.environ))  # noqa: SLF001
+    renewed = watch._Renewal(options, os.environ, deploying.config(options, os.environ))  # noqa: SLF001
     file = StackFile(tmp_path, "prod")
     same = renewed()
     file.merge({"events": True})

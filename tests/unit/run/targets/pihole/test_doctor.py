@@ -9,20 +9,19 @@ import pytest
 
 from dev.pihole import Fault, PiHole
 from dev.workspace import ROOT
-from pic.cli.doctor import pihole, provider
-from pic.cli.doctor.findings import (
+from pic.core.findings import (
     Finding,
     failed,
     passed,
     skipped,
 )
-from pic.cli.doctor.project import Stack
 from pic.pihole import answers
 from pic.pihole.connect import SessionTimeouts
-from pic.pihole.lock import alone
+from pic.pihole.lock import hold_lock
+from pic.run.targets.pihole import doctor, plugin_check
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from tests.support.patients import Clinic
-from tests.support.pihole_fakes import CLUSTER, ours, unslept
+from tests.support.doctor_contexts import Clinic
+from tests.support.pihole_fakes import CLUSTER, no_sleep, ours
 
 APP = "of an app"
 CLI = "of the command line"
@@ -52,7 +51,7 @@ UNANSWERED = [
 
 @pytest.fixture
 def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    monkeypatch.setattr(pihole, "SessionTimeouts", partial(SessionTimeouts, sleep=unslept))
+    monkeypatch.setattr(doctor, "SessionTimeouts", partial(SessionTimeouts, sleep=no_sleep))
     return Clinic(tmp_path)
 
 
@@ -70,8 +69,8 @@ def found(
 ) -> list[Finding]:
     """What is found but for the provider, which no test of Pi-hole is about."""
     environment = {} if password is None else {"PIHOLE_PASSWORD": password}
-    patient = clinic.patient(environment, seconds=seconds)
-    first, *others = pihole.examine(patient, Stack("prod", chosen))
+    context = clinic.context(environment, seconds=seconds)
+    first, *others = doctor.examine(context, chosen)
     assert first == MISSING
     return others
 
@@ -102,15 +101,6 @@ def test_a_pi_hole_in_which_all_is_well(clinic: Clinic) -> None:
                 "those of others stay as they are",
             ),
         ]
-
-
-@pytest.mark.parametrize(
-    "chosen", [None, Settings(pihole_url="http://127.0.0.1:9")], ids=["unknown", "no target"]
-)
-def test_a_pi_hole_that_is_no_target_is_not_looked_at(
-    clinic: Clinic, chosen: Settings | None
-) -> None:
-    assert list(pihole.examine(clinic.patient(), Stack("prod", chosen))) == []
 
 
 def test_a_pi_hole_that_is_away_is_asked_once(clinic: Clinic) -> None:
@@ -302,7 +292,7 @@ def test_without_the_id_of_the_cluster_nobody_knows_whose_records_are(clinic: Cl
 
 
 def test_another_run_is_waited_for_and_not_disturbed(clinic: Clinic) -> None:
-    with PiHole() as server, alone(server.url):
+    with PiHole() as server, hold_lock(server.url):
         asked = found(clinic, settings(server), server.password, seconds=0.1)
 
         assert [each.verdict for each in asked[2:]] == ["fail", "skipped", "skipped", "skipped"]
@@ -333,9 +323,9 @@ def test_no_finding_has_the_password(clinic: Clinic) -> None:
 
 
 def test_the_provider_starts_on_this_python(clinic: Clinic) -> None:
-    patient = clinic.patient(root=ROOT, seconds=60.0)
+    context = clinic.context(root=ROOT, seconds=60.0)
 
-    assert list(provider.examine(patient)) == [passed("pihole plugin", f"{PLUGIN} starts")]
+    assert list(plugin_check.examine(context)) == [passed("pihole plugin", f"{PLUGIN} starts")]
 
 
 @pytest.mark.parametrize(
@@ -352,7 +342,7 @@ def test_a_provider_that_does_not_start_is_told_and_ended(
     clinic.write(PLUGIN, f"#!/bin/sh\n{script}\n")
     (clinic.root / PLUGIN).chmod(0o755)
 
-    assert list(provider.examine(clinic.patient(seconds=seconds))) == [
+    assert list(plugin_check.examine(clinic.context(seconds=seconds))) == [
         failed(
             "pihole plugin",
             f"{PLUGIN} does not start: {problem}",
@@ -364,6 +354,6 @@ def test_a_provider_that_does_not_start_is_told_and_ended(
 def test_a_provider_must_be_executable(clinic: Clinic) -> None:
     clinic.write(PLUGIN, "")
 
-    assert list(provider.examine(clinic.patient())) == [
+    assert list(plugin_check.examine(clinic.context())) == [
         failed("pihole plugin", f"{PLUGIN} is not executable", f"chmod +x {PLUGIN}", 2)
     ]

@@ -1,15 +1,10 @@
-"""Planned PangolinResources as Pulumi resources."""
+"""Declares planned PangolinResources as resources of the Kubernetes provider."""
 
-from collections.abc import Sequence
 from importlib.metadata import version
 
-from pulumi_kubernetes import Provider
-from pulumi_kubernetes.provider import KubeClientSettingsArgs
-
-from pic.core.model import API_VERSION, FIELD_MANAGER, KIND, Resource
-from pic.engine.hooks import Bindings
-from pic.engine.targets.registration import Batch, Declaration, Kind
+from pic.core.model import API_VERSION, FIELD_MANAGER, KIND, Plan, Resource
 from pic.planning import serialise
+from pic.run.targets.interface import Declaration, Declarations, HookSet, Provider
 from pic.settings.parse import Settings
 
 # The provider's default of 50 requests a second is slower than the engine.
@@ -24,35 +19,36 @@ ANNOTATIONS = {
 }
 
 
+def declarations(plan: Plan, cluster_id: str, settings: Settings) -> Declarations:
+    """Return the PangolinResources of a plan as they are declared."""
+    return Declarations(
+        TOKEN,
+        version("pulumi-kubernetes"),
+        provider(cluster_id, settings),
+        HookSet.RESOURCE,
+        DELETE_TIMEOUT,
+        [declaration(resource, settings) for resource in plan.resources],
+    )
+
+
 def provider(cluster_id: str, settings: Settings) -> Provider:
-    """Declare the one provider, bound to this cluster.
+    """Return the one provider, bound to this cluster.
 
     It finds its credentials as the Kubernetes client does, from KUBECONFIG or in the cluster: no
     path and no credential enters the state.
     """
-    return Provider(
-        "cluster",
+    inputs = {
         # Empty, since the SDK would fill in the path of KUBECONFIG.
-        kubeconfig="",
-        context=settings.context or None,
-        cluster_identifier=cluster_id,
-        kube_client_settings=KubeClientSettingsArgs(qps=QPS, burst=BURST),
-    )
-
-
-def batch(
-    resources: Sequence[Resource],
-    cluster: Provider,
-    hooks: Bindings,
-    settings: Settings,
-) -> Batch:
-    """Return the resources as they are declared."""
-    kind = Kind(TOKEN, version("pulumi-kubernetes"), cluster, hooks, DELETE_TIMEOUT)
-    return Batch(kind, [declaration(each, settings) for each in resources])
+        "kubeconfig": "",
+        "context": settings.context or None,
+        "cluster_identifier": cluster_id,
+        "kube_client_settings": {"qps": QPS, "burst": BURST},
+    }
+    return Provider("kubernetes", "cluster", inputs)
 
 
 def declaration(resource: Resource, settings: Settings) -> Declaration:
-    """Return a resource as it is declared: the whole object, and what it is already."""
+    """Return one resource as it is declared: the whole object, and the live one to import."""
     owners = serialise.owner_references(resource.owners) if settings.owner_references else []
     metadata = {
         "name": resource.name,
@@ -67,6 +63,6 @@ def declaration(resource: Resource, settings: Settings) -> Declaration:
         "metadata": serialise.present(metadata),
         "spec": serialise.spec(resource.spec),
     }
-    # A lost state is found again: what is live and ours is imported, never created.
+    # A lost state heals: what is live and ours is imported, never created.
     import_id = "/".join(resource.key) if resource.adopts else ""
     return Declaration(resource.host, inputs, import_id, adopting=resource.inherits)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pic.cli.doctor.findings import (
+from pic.core.errors import ClusterError, SettingsError
+from pic.core.findings import (
     Finding,
     as_json,
     as_text,
@@ -15,7 +16,6 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.core.errors import ClusterError, SettingsError
 
 FOUND = [
     passed("plugin", "there", "an advice"),

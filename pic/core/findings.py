@@ -59,7 +59,7 @@ def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
         found.extend(check())
     except PicError as error:
         found.append(failed(name, str(error), exit_code=error.exit_code))
-    except Exception as error:  # noqa: BLE001 - a doctor that falls over its patient helps nobody
+    except Exception as error:  # noqa: BLE001 - a doctor that falls over its context helps nobody
         found.append(failed(name, f"unexpected: {type(error).__name__}: {error}"))
     return found
 

@@ -59,7 +59,7 @@ class Clinic:
     def lock(self, name: str, content: str) -> None:
         self.write(f"state/.pulumi/locks/organization/pic/prod/{name}.json", content)
 
-    def patient(
+    def context(
         self, environment: Mapping[str, str] | None = None, **more: object
     ) -> DoctorContext:
         path = f"{self.cli.parent}:/usr/bin:/bin"

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pic.cli.doctor import provider
-from pic.cli.doctor.findings import (
+from pic.core.errors import FailureClass, PiholeError
+from pic.core.findings import (
     UNREACHABLE,
     USAGE,
     Finding,
@@ -14,9 +14,6 @@ from pic.cli.doctor.findings import (
     passed,
     skipped,
 )
-from pic.cli.doctor.patient import DoctorContext
-from pic.cli.doctor.project import Stack
-from pic.core.errors import PiholeError
 from pic.core.json_values import mapping, sequence
 from pic.pihole import (
     answers,
@@ -27,9 +24,11 @@ from pic.pihole import (
 )
 from pic.pihole.connect import SessionTimeouts
 from pic.pihole.http import Client, HttpTimeouts
-from pic.pihole.lock import Waiting
+from pic.pihole.lock import LockTimeouts
 from pic.pihole.v6_session import Session
-from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.run.doctor_context import DoctorContext
+from pic.run.targets.pihole import plugin_check
+from pic.settings.parse import PiholeApi, Settings
 
 REACHED, TLS, LOGIN = "pihole", "pihole TLS", "pihole login"
 RIGHTS, SEATS, RECORDS = "pihole rights", "pihole seats", "pihole records"
@@ -50,19 +49,18 @@ class _Visit:
     client: Client
     settings: Settings
     environment: Mapping[str, str]
-    pace: SessionTimeouts
+    timeouts: SessionTimeouts
 
 
-def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
-    """Yield what is to be said of the Pi-hole of a stack; nothing where it is no target."""
-    settings = stack.settings
-    if settings is None or TargetName.PIHOLE not in settings.targets:
-        return
-    yield from guarded(provider.NAME, lambda: provider.examine(patient))
-    patience = HttpTimeouts(CONNECT_SECONDS, patient.seconds)
-    pace = SessionTimeouts(Waiting(patient.seconds), patience)
+def examine(context: DoctorContext, settings: Settings) -> Iterator[Finding]:
+    """Yield what is to be said of the Pi-hole of a stack."""
+    yield from guarded(plugin_check.NAME, lambda: plugin_check.examine(context))
+    http = HttpTimeouts(CONNECT_SECONDS, context.seconds)
+    timeouts = SessionTimeouts(LockTimeouts(context.seconds), http)
     try:
-        visit = _Visit(connect.reach(settings, pace), settings, patient.environment, pace)
+        visit = _Visit(
+            connect.new_client(settings, timeouts), settings, context.environment, timeouts
+        )
         found = _speaking(visit)
     except PiholeError as error:
         yield from _unanswered(error)
@@ -75,7 +73,7 @@ def examine(patient: DoctorContext, stack: Stack) -> Iterator[Finding]:
 
 def _unanswered(error: PiholeError) -> Iterator[Finding]:
     # Before a login only a certificate is a matter of trust.
-    failing = TLS if error.kind == "auth" else REACHED
+    failing = TLS if error.kind is FailureClass.AUTH else REACHED
     for name in (REACHED, *CHECKS):
         if name == failing:
             yield _refused(name, error)
@@ -85,7 +83,7 @@ def _unanswered(error: PiholeError) -> Iterator[Finding]:
 
 def _refused(name: str, error: PiholeError) -> Finding:
     """Return what Pi-hole or its client said, which names the remedy."""
-    code = USAGE if error.kind in ("auth", "invalid") else UNREACHABLE
+    code = USAGE if error.kind in (FailureClass.AUTH, FailureClass.INVALID) else UNREACHABLE
     return failed(name, str(error), exit_code=code)
 
 
@@ -102,7 +100,7 @@ def _speaking(visit: _Visit) -> Finding:
         raise PiholeError(
             f"{client.url} answers, but not in the interface {api.value} (HTTP {answer.status}):"
             " check pic:piholeUrl and pic:piholeApi",
-            kind="invalid" if answer.status < 500 else "temporary",
+            kind=FailureClass.INVALID if answer.status < 500 else FailureClass.TEMPORARY,
         )
     return passed(REACHED, f"{client.url} answers in the interface {api.value}")
 
@@ -121,7 +119,7 @@ def _v6(visit: _Visit) -> Iterator[Finding]:
     """Log in, look, and log out, as the only pic of this machine."""
     found = []
     try:
-        with connect.logged_in(visit.client, visit.environment, visit.pace) as session:
+        with connect.logged_in(visit.client, visit.environment, visit.timeouts) as session:
             found = list(_within(session, visit.settings))
     except PiholeError as error:
         yield _refused(LOGIN, error)
@@ -179,11 +177,11 @@ def _seats(session: Session, taken: int) -> Iterator[Finding]:
 
 def _setting(session: Session, name: str) -> object:
     answer = session.get(f"{API}/{name}", "reading its configuration")
-    return v6.value(answer, "webserver", "api", name)
+    return v6.config_value(answer, "webserver", "api", name)
 
 
 def _records(session: Session, cluster_id: str) -> Iterator[Finding]:
-    found = v6.V6(session, hosts_lines.Rules(hosts_lines.marker(cluster_id))).read()
+    found = v6.V6(session, hosts_lines.Rules(hosts_lines.marker_for(cluster_id))).read()
     counts = Counter(each.ours for each in found)
     if cluster_id:
         message = f"{counts[True]} of this cluster, {counts[False]} of others"
@@ -196,7 +194,9 @@ def _dns_local(visit: _Visit) -> Iterator[Finding]:
     """Read the records, which is all that this interface shows."""
     try:
         cluster = visit.settings.cluster_id or "unknown"
-        found = connect.read(visit.settings, cluster, visit.environment, pace=visit.pace)
+        found = connect.read_records(
+            visit.settings, cluster, visit.environment, timeouts=visit.timeouts
+        )
     except PiholeError as error:
         yield _refused(LOGIN, error)
         yield from (skipped(name, "the token is not accepted") for name in (RIGHTS, SEATS, RECORDS))

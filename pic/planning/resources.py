@@ -1,0 +1,48 @@
+"""Plans the PangolinResources: one for each public host that a selected Ingress claims.
+
+The steps are modules of this package, in this order: `selection` says which Ingresses count,
+`claims` which public hosts they claim and who wins a contested one, and `merge` makes one resource
+of all claims on a host.
+"""
+
+from pic.core import names
+from pic.core.model import Resource, Snapshot
+from pic.planning import merge
+from pic.planning.backends import Resolver
+from pic.planning.claims import Claims, settle
+from pic.planning.notice_log import NoticeLog
+from pic.planning.ownership import Inventory
+from pic.planning.plan import PlanRequest
+from pic.planning.selection import select
+from pic.planning.tunnels import Tunnels
+from pic.settings.parse import Settings
+
+
+def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
+    """Return one resource for each public host, sorted by host."""
+    snapshot, settings = request.snapshot, request.settings
+    inventory = Inventory(snapshot.live, request.ownership)
+    claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)
+    selected = select(snapshot.ingresses, snapshot.classes, settings, notices)
+    claimed = [claim for ingress in selected for claim in claims.of(ingress)]
+    # An Ingress that cannot be read keeps the hosts it has.
+    claimed += [claim for ingress in snapshot.unreadable for claim in claims.of_unreadable(ingress)]
+    stack = names.label_value(request.stack)
+    merger = merge.Merger(
+        _resolver(snapshot, settings), inventory, snapshot.schema, settings, stack, notices
+    )
+    contests = settle(claimed, inventory, notices)
+    resources = tuple(filter(None, map(merger.resource, contests)))
+    for notice in (
+        *merge.repaired_label_notices(inventory, resources),
+        *merge.left_behind_notices(inventory, resources),
+    ):
+        notices.put(notice)
+    return resources
+
+
+def _resolver(snapshot: Snapshot, settings: Settings) -> Resolver:
+    if snapshot.services is None:
+        return Resolver(None, settings)
+    services = {(service.namespace, service.name): service for service in snapshot.services}
+    return Resolver(services, settings)

@@ -1,0 +1,54 @@
+"""Lists the targets: the only place that names all of them.
+
+To add one, write a package beside `pangolin` and `pihole` that implements
+`pic.run.targets.interface.Target`, and add its instance to `TARGETS`.
+"""
+
+from collections.abc import Iterator
+
+from pic.core.model import Plan, Snapshot
+from pic.planning import plan as planning
+from pic.planning.ownership import Ownership
+from pic.run.targets.interface import Target
+from pic.run.targets.pangolin import Pangolin
+from pic.run.targets.pihole import Pihole
+from pic.settings.parse import Settings
+from pic.settings.permissions import Permission, reading, telling
+
+TARGETS: tuple[Target, ...] = (Pangolin(), Pihole())
+
+
+def active(settings: Settings) -> tuple[Target, ...]:
+    """Return the targets of `pic:targets`."""
+    return tuple(target for target in TARGETS if target.name in settings.targets)
+
+
+def build_plan(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership) -> Plan:
+    """Return the plan of all active targets."""
+    request = planning.PlanRequest(snapshot, settings, stack, ownership)
+    return planning.build(request, active(settings))
+
+
+def needed(settings: Settings) -> Iterator[Permission]:
+    """Yield the permissions that `pic up` needs with these settings."""
+    yield from reading(settings)
+    yield from writing(settings)
+
+
+def writing(settings: Settings) -> Iterator[Permission]:
+    """Yield the permissions that `up` and `destroy` need beyond reading."""
+    for target in active(settings):
+        yield from target.permissions(settings)
+    yield from telling(settings)
+
+
+def target_of(token: str) -> str:
+    """Return the name of the target that a type token of the engine belongs to.
+
+    A provider resource belongs to the target whose resources it serves.
+    """
+    package = token.removeprefix("pulumi:providers:").partition(":")[0]
+    for target in TARGETS:
+        if target.token.partition(":")[0] == package:
+            return str(target.name)
+    return str(TARGETS[0].name)

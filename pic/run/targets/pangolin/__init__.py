@@ -1,0 +1,48 @@
+"""The target `pangolin`: objects in the cluster that Pangolin's operator brings to Pangolin."""
+
+from collections.abc import Iterator, Mapping
+
+from pic.core.model import Plan, Snapshot
+from pic.planning import resources
+from pic.planning.notice_log import NoticeLog
+from pic.planning.plan import PlanRequest
+from pic.run.targets.interface import Declarations, Target
+from pic.run.targets.pangolin import declaration
+from pic.settings.kinds import BY_NAME, RESOURCE, watched_namespaces
+from pic.settings.parse import Settings, TargetName
+from pic.settings.permissions import Permission
+
+# What each verb on a PangolinResource is for, as docs/permissions.md says it.
+VERBS = {
+    "get": "updates, deletes and imports it",
+    "watch": "sees that a delete is done",
+    "create": "the objects themselves",
+    "patch": "the objects themselves",
+    "delete": "the objects themselves",
+}
+
+
+class Pangolin(Target):
+    """Brings resources about as PangolinResources."""
+
+    name = TargetName.PANGOLIN
+    token = declaration.TOKEN
+
+    def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
+        """Return one resource for each public host."""
+        return Plan(resources=resources.plan(request, notices))
+
+    def hosts(self, plan: Plan) -> Mapping[str, bool]:
+        """Return the public hosts of a plan, each with whether it is held."""
+        return {resource.host: resource.held for resource in plan.resources}
+
+    def permissions(self, settings: Settings) -> Iterator[Permission]:
+        """Yield each verb on PangolinResources, in the namespaces of the Ingresses."""
+        kind = BY_NAME[RESOURCE]
+        for namespace in watched_namespaces(settings):
+            for verb, why in VERBS.items():
+                yield Permission(kind.group, kind.plural, verb, why, namespace)
+
+    def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
+        """Return the objects as the engine gets them."""
+        return declaration.declarations(plan, snapshot.cluster_id, settings)

@@ -1,0 +1,145 @@
+"""The target `pihole`: local DNS records in a Pi-hole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pic.core.errors import PiholeError, TargetError
+from pic.core.findings import Finding
+from pic.core.model import RECORD_TYPE, Plan, Snapshot, Unanswered
+from pic.planning import dns_records
+from pic.planning.notice_log import NoticeLog
+from pic.planning.plan import PlanRequest
+from pic.run.doctor_context import DoctorContext
+from pic.run.targets.interface import Declarations, ReadTimeouts, Target
+from pic.run.targets.pihole import declaration
+from pic.settings.kinds import BY_NAME, INGRESS, watched_namespaces
+from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.settings.permissions import Permission
+from pic.snapshot import assemble
+from pic.snapshot.assemble import RawSnapshot
+
+if TYPE_CHECKING:
+    from pic.pihole.connect import SessionTimeouts
+
+# Where the password may be. The second name is the one that the specification of the operator has.
+PASSWORDS = ("PIHOLE_PASSWORD", "PIHOLE_API_TOKEN")
+
+
+class Pihole(Target):
+    """Brings records about through Pi-hole's API."""
+
+    name = TargetName.PIHOLE
+    token = RECORD_TYPE
+
+    def read(
+        self,
+        raw: RawSnapshot,
+        settings: Settings,
+        environment: Mapping[str, str],
+        timeouts: ReadTimeouts | None = None,
+    ) -> RawSnapshot:
+        """Add the records of Pi-hole, or why they could not be read.
+
+        Args:
+            raw: What the cluster holds.
+            settings: Where Pi-hole is.
+            environment: Holds the password.
+            timeouts: How long to wait for Pi-hole; None waits as long as a deployment may.
+        """
+        if not settings.pihole_url:
+            return raw
+        # Runs without this target do without its client.
+        from pic.pihole import connect  # noqa: PLC0415
+
+        owned = _owned_without_marker(raw, settings)
+        try:
+            limits = _session_timeouts(timeouts)
+            records = connect.read_records(settings, raw.cluster_id, environment, owned, limits)
+        except PiholeError as error:
+            return replace(raw, unanswered=Unanswered(settings.pihole_url, error))
+        return replace(raw, records=records)
+
+    def unread(self, snapshot: Snapshot) -> TargetError | None:
+        """Return why Pi-hole did not answer."""
+        return snapshot.unanswered.error if snapshot.unanswered else None
+
+    def unreachable(
+        self, settings: Settings, environment: Mapping[str, str], cluster_id: str
+    ) -> TargetError | None:
+        """Return why the records cannot be read now."""
+        raw = self.read(RawSnapshot(cluster_id=cluster_id), settings, environment)
+        return raw.unanswered.error if raw.unanswered else None
+
+    def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
+        """Return one record for each host and address family."""
+        return Plan(records=dns_records.plan(request.snapshot, request.settings, notices))
+
+    def hosts(self, plan: Plan) -> Mapping[str, bool]:
+        """Return the DNS names of a plan, each with whether it is held."""
+        return {record.host: record.held for record in plan.records}
+
+    def problems(self, settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
+        """Return which of URL, address and password are not set."""
+        needed = (
+            (settings.pihole_url, "pic:piholeUrl is not set: set it, or PIHOLE_URL"),
+            (
+                settings.pihole_target_ip,
+                "pic:piholeTargetIp is not set: set it, or DEFAULT_TARGET_IP, to the IPv4 address"
+                " for records whose Ingress names none",
+            ),
+            (
+                any(environment.get(name) for name in PASSWORDS),
+                f"the password of Pi-hole is not set: set {' or '.join(PASSWORDS)} in the"
+                " environment; an app password needs webserver.api.app_sudo",
+            ),
+        )
+        return [f"pic:targets has pihole, and {problem}" for given, problem in needed if not given]
+
+    def means(self, settings: Settings) -> Mapping[str, str]:
+        """Return which Pi-hole it is, and how it is spoken to."""
+        return {"piholeUrl": settings.pihole_url, "piholeApi": str(settings.pihole_api)}
+
+    def permissions(self, settings: Settings) -> Iterator[Permission]:
+        """Yield `patch` on Ingresses, where pic writes back which hosts Pi-hole has."""
+        if settings.pihole_annotate:
+            kind = BY_NAME[INGRESS]
+            for namespace in watched_namespaces(settings):
+                why = "tells what Pi-hole has"
+                yield Permission(kind.group, kind.plural, "patch", why, namespace)
+
+    def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
+        """Return the records as the engine gets them."""
+        return declaration.declarations(plan, snapshot, settings)
+
+    def examine(self, context: DoctorContext, settings: Settings) -> Iterator[Finding]:
+        """Yield whether the plugin starts, and whether Pi-hole can be entered and written."""
+        # Only the doctor needs it, and it imports the client of Pi-hole.
+        from pic.run.targets.pihole import doctor  # noqa: PLC0415
+
+        yield from doctor.examine(context, settings)
+
+
+def _session_timeouts(timeouts: ReadTimeouts | None) -> "SessionTimeouts | None":
+    if timeouts is None:
+        return None
+    from pic.pihole.connect import SessionTimeouts  # noqa: PLC0415 - as in read
+    from pic.pihole.http import HttpTimeouts  # noqa: PLC0415
+    from pic.pihole.lock import LockTimeouts  # noqa: PLC0415
+
+    # Sending may take as long as the answer.
+    http = HttpTimeouts(timeouts.connect, timeouts.answer, timeouts.answer)
+    return SessionTimeouts(LockTimeouts(timeouts.lock), http)
+
+
+def _owned_without_marker(raw: RawSnapshot, settings: Settings) -> frozenset[str]:
+    """Return the hosts whose records are ours where a record can bear no marker."""
+    if settings.pihole_api is PiholeApi.V6:
+        return frozenset()
+    only_ingresses = {INGRESS: raw.objects.get(INGRESS, ())}
+    ingresses = assemble.snapshot(RawSnapshot(only_ingresses)).ingresses
+    annotated = dns_records.managed_hosts(ingresses)
+    if settings.pihole_annotate:
+        return annotated
+    # Without annotations every wanted record counts as ours, and the provider decides.
+    return annotated | dns_records.requested_hosts(ingresses, settings)
