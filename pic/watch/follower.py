@@ -4,8 +4,10 @@ Where the connection ends, it goes on from the last version that it knows; where
 longer has that version, it lists anew, which also shows what was deleted in between.
 """
 
+import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlencode
@@ -20,19 +22,20 @@ from pic.core.json_values import (
     mapping,
     text,
 )
-from pic.watch.complaints import Complaints
+from pic.watch.problem_log import ProblemLog
+from pic.watch.protocols import Log
 from pic.watch.store import (
-    Cache,
     Objects,
-    key,
-    packed,
+    Store,
+    object_key,
+    pack,
 )
 
 GONE = 410
 # A page is in memory as maps and lists, which a small one is not for long.
-PAGE = 100
+PAGE_SIZE = 100
 # So many attempts at a version that the API server may have lost, then a whole listing.
-ATTEMPTS = 5
+RELIST_AFTER = 5
 
 
 class Stream(Protocol):
@@ -56,7 +59,7 @@ class Source(Transport, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class FollowerTimes:
     """How long a feed waits, in seconds.
 
     Attributes:
@@ -79,11 +82,16 @@ class Waits:
         return delay * (1 + self.chance()) / 2
 
 
-class Feed:
+class Follower:
     """Keeps what the cache knows of a collection as it is."""
 
     def __init__(
-        self, read: Listing, source: Source, cache: Cache, complaints: Complaints, waits: Waits
+        self,
+        read: Listing,
+        source: Source,
+        cache: Store,
+        complaints: ProblemLog,
+        waits: FollowerTimes,
     ) -> None:
         self.read = read
         self._source, self._cache, self._waits = source, cache, waits
@@ -114,7 +122,7 @@ class Feed:
 
     def _fail(self, error: Exception) -> None:
         self._failures += 1
-        if _status(error) == GONE or self._failures % ATTEMPTS == 0:
+        if _status(error) == GONE or self._failures % RELIST_AFTER == 0:
             self._version = ""
         if _status(error) != GONE:
             self._give_up(error)
@@ -139,8 +147,8 @@ class Feed:
     def _list(self) -> None:
         objects: Objects = {}
         version = ""
-        for page in listing.pages(self._source, self.read, PAGE):
-            objects.update((key(raw), packed(self.read.kind.name, raw)) for raw in page.items)
+        for page in listing.pages(self._source, self.read, PAGE_SIZE):
+            objects.update((object_key(raw), pack(self.read.kind.name, raw)) for raw in page.items)
             version = page.version
         if not version:
             raise ClusterError(f"listing {self.read} gave no resource version")
@@ -185,9 +193,9 @@ class Feed:
         raw = mapping(event.get("object"), "object")
         match event.get("type"):
             case "ADDED" | "MODIFIED":
-                self._cache.put(self.read, key(raw), packed(self.read.kind.name, raw))
+                self._cache.put(self.read, object_key(raw), pack(self.read.kind.name, raw))
             case "DELETED":
-                self._cache.put(self.read, key(raw), None)
+                self._cache.put(self.read, object_key(raw), None)
             case "BOOKMARK":
                 self._cache.heard()
             case "ERROR":
@@ -206,3 +214,27 @@ def _raise(raw: Raw) -> None:
 
 def _status(error: Exception) -> int:
     return error.status if isinstance(error, StatusError) else 0
+
+
+@contextmanager
+def following(
+    reads: Sequence[Listing],
+    source: Source,
+    store: Store,
+    log: Log,
+    times: FollowerTimes | None = None,
+) -> Iterator[None]:
+    """Follow collections until the block ends; no thread outlives it."""
+    pauses = times or FollowerTimes(random.SystemRandom().random)
+    problems = ProblemLog(log)
+    followers = [Follower(each, source, store, problems, pauses) for each in reads]
+    threads = [threading.Thread(target=each.run, name=str(each.read)) for each in followers]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for follower in followers:
+            follower.stop()
+        for thread in threads:
+            thread.join()

@@ -17,8 +17,8 @@ from pic.core.notices import Notice, Reason
 from pic.settings.parse import TargetName
 from pic.watch import http_server, metrics, probes
 from pic.watch.http_server import HttpPage
-from pic.watch.metrics import Figures
-from pic.watch.probes import Check, Known, MaxAges
+from pic.watch.metrics import MetricValues
+from pic.watch.probes import Check, HealthState, MaxAges
 
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -36,7 +36,7 @@ class Health:
 
     def __init__(
         self,
-        limits: MaxAges = probes.USUAL,
+        limits: MaxAges = probes.DEFAULT_MAX_AGES,
         targets: Iterable[str] = (TargetName.PANGOLIN,),
         version: str = "",
         *,
@@ -47,8 +47,8 @@ class Health:
         self._targets = tuple(sorted(str(each) for each in targets))
         self._lock = threading.Lock()
         now = clock()
-        self._known = Known(since=now, beat=now)
-        self._figures = Figures(version)
+        self._known = HealthState(since=now, beat=now)
+        self._figures = MetricValues(version)
 
     def beat(self, now: float) -> None:
         """Say that the loop goes round."""
@@ -99,8 +99,8 @@ class Health:
             report: As `pic up --report` writes it. Without an exit code, as of a run that was
                 ended because it took too long, it is an error.
         """
-        ended = metrics.outcome(report.get("exitCode"), report.get("changed"))
-        failing = probes.failing(report, self._targets)
+        ended = metrics.run_outcome(report.get("exitCode"), report.get("changed"))
+        failing = probes.failing_targets(report, self._targets)
         with self._lock:
             began, self._known.running = self._known.running, None
             self._known.looked = now
@@ -111,7 +111,7 @@ class Health:
 
     def evaluated(self, plan: Plan, notices: Sequence[Notice], refused: int = 0) -> None:
         """Say what is to be, and how many removals of that the guard refuses."""
-        hosts = probes.hosts(plan, notices, self._targets)
+        hosts = probes.host_counts(plan, notices, self._targets)
         reasons = Counter(each.reason.value for each in notices)
         with self._lock:
             self._known.looked = self._clock()
@@ -123,7 +123,7 @@ class Health:
             )
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> MetricValues:
         """What metrics are made of."""
         now = self._clock()
         with self._lock:
@@ -136,7 +136,7 @@ class Health:
         """Return whether the process still does its work; if not, it should be started again."""
         now = self._clock()
         with self._lock:
-            return [probes.fresh("loop", self._known.beat, now, self._limits.beat)]
+            return [probes.check_age("loop", self._known.beat, now, self._limits.beat)]
 
     def ready(self) -> list[Check]:
         """Return whether what it does can be relied on, as far as is known."""
@@ -145,7 +145,7 @@ class Health:
             return list(probes.ready(self._known, now, self._limits, self._targets))
 
 
-def _with_run(figures: Figures, ended: str, began: float | None, now: float) -> Figures:
+def _with_run(figures: MetricValues, ended: str, began: float | None, now: float) -> MetricValues:
     runs = {**figures.runs, ended: figures.runs.get(ended, 0) + 1}
     durations = figures.durations
     return replace(
@@ -170,7 +170,7 @@ def serve(address: tuple[str, int], health: Health) -> Iterator[int]:
     pages: dict[str, Callable[[], HttpPage]] = {
         "/healthz": lambda: _page(health.alive()),
         "/readyz": lambda: _page(health.ready()),
-        "/metrics": lambda: HttpPage(HTTPStatus.OK, metrics.text(registry), EXPOSITION),
+        "/metrics": lambda: HttpPage(HTTPStatus.OK, metrics.exposition(registry), EXPOSITION),
     }
     with http_server.serve(address, pages) as port:
         yield port

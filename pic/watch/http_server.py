@@ -12,11 +12,11 @@ from typing import NamedTuple, cast
 
 from pic.core.errors import SettingsError
 
-PLAIN = "text/plain; charset=utf-8"
+PLAIN_TEXT = "text/plain; charset=utf-8"
 # The kubelet and Prometheus need one each.
-CONNECTIONS = 16
-SECONDS, POLL_SECONDS = 5.0, 0.1
-READS = ("GET", "HEAD")
+MAX_CONNECTIONS = 16
+CLIENT_SECONDS, POLL_SECONDS = 5.0, 0.1
+ALLOWED_METHODS = ("GET", "HEAD")
 
 
 class HttpPage(NamedTuple):
@@ -24,7 +24,7 @@ class HttpPage(NamedTuple):
 
     status: int
     body: bytes
-    kind: str = PLAIN
+    kind: str = PLAIN_TEXT
 
 
 Pages = Mapping[str, Callable[[], HttpPage]]
@@ -32,7 +32,7 @@ _Request = socket.socket | tuple[bytes, socket.socket]
 
 
 @contextmanager
-def serve(address: tuple[str, int], pages: Pages, seconds: float = SECONDS) -> Iterator[int]:
+def serve(address: tuple[str, int], pages: Pages, seconds: float = CLIENT_SECONDS) -> Iterator[int]:
     """Serve pages by path until the block ends, and yield the port.
 
     Args:
@@ -69,7 +69,7 @@ class _Server(ThreadingHTTPServer):
     """At most `CONNECTIONS` at once, each for a bounded time, however slow its client."""
 
     daemon_threads = False
-    request_queue_size = CONNECTIONS
+    request_queue_size = MAX_CONNECTIONS
 
     def __init__(self, address: tuple[str, int], pages: Pages, seconds: float) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
@@ -87,7 +87,7 @@ class _Server(ThreadingHTTPServer):
     def verify_request(self, request: _Request, _: object) -> bool:
         """Take a connection if there is room for it."""
         with self._lock:
-            room = len(self._open) < CONNECTIONS
+            room = len(self._open) < MAX_CONNECTIONS
             if room:
                 self._open[cast("socket.socket", request)] = time.monotonic()
         return room
@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.request_version = self.protocol_version
         self.send_response_only(page.status)
         if page.status == HTTPStatus.METHOD_NOT_ALLOWED:
-            self.send_header("Allow", ", ".join(READS))
+            self.send_header("Allow", ", ".join(ALLOWED_METHODS))
         self.send_header("Content-Type", page.kind)
         self.send_header("Content-Length", str(len(page.body)))
         self.end_headers()

@@ -22,8 +22,8 @@ from pic.core.json_values import (
 
 LEASES = "/apis/coordination.k8s.io/v1"
 # What a renewal may take ends before it is overdue.
-PATIENCE = Timeouts(connect=1.0, read=3.0, retry_after=1, backoff=0.2, retries=1)
-NOT_TRIED_AGAIN = (401, 403, 404)
+TIMEOUTS = Timeouts(connect=1.0, read=3.0, retry_after=1, backoff=0.2, retries=1)
+PERMANENT_STATUSES = (401, 403, 404)
 CONFLICT = 409
 
 
@@ -37,7 +37,7 @@ def _wall_clock() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class LeaseTimes:
     """The times of an election, in seconds.
 
     Attributes:
@@ -85,7 +85,7 @@ class Leader:
     identity: str
     clock: Callable[[], float] = boot_clock
     wall: Callable[[], datetime] = _wall_clock
-    times: Times = Times()
+    times: LeaseTimes = LeaseTimes()
     problem: str = field(default="", init=False)
     _renewed: float | None = field(default=None, init=False)
     _record: tuple[object, Raw] | None = field(default=None, init=False)
@@ -204,7 +204,7 @@ class Leader:
         return found
 
     def _complain(self, error: StatusError | ClusterError) -> None:
-        if isinstance(error, StatusError) and error.status in NOT_TRIED_AGAIN:
+        if isinstance(error, StatusError) and error.status in PERMANENT_STATUSES:
             raise ClusterError(
                 f"cannot hold {self}: {error} (HTTP {error.status}); {self._remedy(error.status)}"
             ) from error

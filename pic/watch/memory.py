@@ -13,7 +13,7 @@ def trim() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def settle() -> None:
+def freeze() -> None:
     """Take what is there for everlasting, so that no collection goes through it again."""
     gc.collect()
     gc.freeze()

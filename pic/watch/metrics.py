@@ -40,7 +40,7 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MetricValues:
     """Everything that is told.
 
     Attributes:
@@ -62,14 +62,14 @@ class Figures:
     leader: bool = False
 
 
-def outcome(exit_code: object, changed: object) -> str:
+def run_outcome(exit_code: object, changed: object) -> str:
     """Return how a run ended, in one of `OUTCOMES`, from what its report says."""
     if exit_code == 0:
         return "changed" if changed else "unchanged"
     return _OUTCOMES.get(exit_code, "error") if isinstance(exit_code, int) else "error"
 
 
-def families(figures: Figures) -> Iterable[Metric]:
+def families(figures: MetricValues) -> Iterable[Metric]:
     """Return every metric of pic."""
     return (
         InfoMetricFamily("pic_build", "Which pic this is.", {"version": figures.version}),
@@ -99,14 +99,14 @@ def families(figures: Figures) -> Iterable[Metric]:
     )
 
 
-def _runs(figures: Figures) -> Metric:
+def _runs(figures: MetricValues) -> Metric:
     found = CounterMetricFamily("pic_runs", "Runs that ended, by outcome.", labels=["outcome"])
     for each in OUTCOMES:
         found.add_metric([each], figures.runs.get(each, 0))
     return found
 
 
-def _last_success(figures: Figures) -> Metric:
+def _last_success(figures: MetricValues) -> Metric:
     found = GaugeMetricFamily(
         "pic_last_success_timestamp_seconds",
         "When the cluster was last found, or made, as the Ingresses ask.",
@@ -116,7 +116,7 @@ def _last_success(figures: Figures) -> Metric:
     return found
 
 
-def _hosts(figures: Figures) -> Metric:
+def _hosts(figures: MetricValues) -> Metric:
     found = GaugeMetricFamily(
         "pic_hosts",
         "Hosts of the last plan, by target and state.",
@@ -127,7 +127,7 @@ def _hosts(figures: Figures) -> Metric:
     return found
 
 
-def _notices(figures: Figures) -> Metric:
+def _notices(figures: MetricValues) -> Metric:
     found = GaugeMetricFamily(
         "pic_notices", "Notices of the last plan, by reason.", labels=["reason"]
     )
@@ -137,14 +137,14 @@ def _notices(figures: Figures) -> Metric:
 
 
 class _Pic(Collector):
-    def __init__(self, read: Callable[[], Figures]) -> None:
+    def __init__(self, read: Callable[[], MetricValues]) -> None:
         self._read = read
 
     def collect(self) -> Iterable[Metric]:
         return families(self._read())
 
 
-def registry(read: Callable[[], Figures]) -> CollectorRegistry:
+def registry(read: Callable[[], MetricValues]) -> CollectorRegistry:
     """Return a registry of these figures and of this process."""
     made = CollectorRegistry()
     made.register(_Pic(read))
@@ -152,6 +152,6 @@ def registry(read: Callable[[], Figures]) -> CollectorRegistry:
     return made
 
 
-def text(of: CollectorRegistry) -> bytes:
+def exposition(of: CollectorRegistry) -> bytes:
     """Return what a scrape is answered with, in Prometheus's text format 0.0.4."""
     return generate_latest(of)

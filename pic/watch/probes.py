@@ -75,7 +75,9 @@ class HealthState:
     failing: dict[str, str] = field(default_factory=dict)
 
 
-def ready(known: HealthState, now: float, limits: MaxAges, targets: Sequence[str]) -> Iterator[Check]:
+def ready(
+    known: HealthState, now: float, limits: MaxAges, targets: Sequence[str]
+) -> Iterator[Check]:
     """Yield whether what a watcher does can be relied on, line by line."""
     if not known.leading:
         # A standby has nothing to show until it is chosen.

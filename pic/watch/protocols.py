@@ -6,7 +6,7 @@ from typing import Protocol
 from pic.core.model import Plan
 from pic.core.notices import Notice
 
-Tell = Callable[..., None]
+Log = Callable[..., None]
 """Logs a line: its level, its words, and fields."""
 
 

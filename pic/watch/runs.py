@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pic.core import logs
 from pic.watch import run_report
-from pic.watch.child import Child
-from pic.watch.protocols import Tell
+from pic.watch.child_process import ChildProcess
+from pic.watch.protocols import Log
 from pic.watch.run_report import RunReport
 
-REPORT = "report.json"
+REPORT_FILE = "report.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Going:
         until: When it is asked to end, or ended where it was asked before.
     """
 
-    child: Child
+    child: ChildProcess
     folder: "tempfile.TemporaryDirectory[str]"
     until: float
     asked: bool = False
@@ -52,7 +52,7 @@ class Runs:
 
     command: Callable[[Path], Sequence[str]]
     environment: Mapping[str, str]
-    tell: Tell
+    tell: Log
     ring: Callable[[], None]
     limits: RunLimits = RunLimits()
     _run: _Going | None = field(default=None, init=False)
@@ -65,8 +65,8 @@ class Runs:
     def start(self, now: float) -> None:
         """Start one."""
         folder = tempfile.TemporaryDirectory(prefix="pic-run-")
-        command = self.command(Path(folder.name) / REPORT)
-        child = Child(command, self.environment, self.tell, self.ring)
+        command = self.command(Path(folder.name) / REPORT_FILE)
+        child = ChildProcess(command, self.environment, self.tell, self.ring)
         self._run = _Going(child, folder, now + self.limits.run)
 
     def stop(self, now: float, why: str) -> None:
@@ -95,7 +95,7 @@ class Runs:
 
     def _ended(self, run: _Going) -> RunReport:
         code = run.child.wait()
-        file = Path(run.folder.name) / REPORT
+        file = Path(run.folder.name) / REPORT_FILE
         words = file.read_text(encoding="utf-8") if file.exists() else ""
         run.folder.cleanup()
         self._run = None

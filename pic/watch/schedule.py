@@ -13,7 +13,7 @@ from pic.watch.run_report import RunReport
 NEVER = math.inf
 
 
-class Do(Enum):
+class Action(Enum):
     """What is to be done."""
 
     WAIT = "wait"
@@ -29,7 +29,7 @@ class Decision:
         until: Of a wait, when to ask again at the latest.
     """
 
-    do: Do
+    do: Action
     until: float = NEVER
 
 
@@ -134,13 +134,13 @@ class ScheduleState:
 def decide(state: ScheduleState, now: float, pace: Intervals) -> Decision:
     """Say what to do now, or until when there is nothing to do."""
     if state.running or not state.ready:
-        return Decision(Do.WAIT)
+        return Decision(Action.WAIT)
     look = _next_look(state, pace)
     if now >= look:
-        return Decision(Do.EVALUATE)
+        return Decision(Action.EVALUATE)
     # A change that has just come belongs into the same run.
     start = state.earliest if state.wanted and state.first is None else NEVER
-    return Decision(Do.RUN) if now >= start else Decision(Do.WAIT, min(look, start))
+    return Decision(Action.RUN) if now >= start else Decision(Action.WAIT, min(look, start))
 
 
 def _next_look(state: ScheduleState, pace: Intervals) -> float:
@@ -150,23 +150,23 @@ def _next_look(state: ScheduleState, pace: Intervals) -> float:
     return max(state.pause, min(quiet, state.resynced + pace.resync, state.retry))
 
 
-def oldest(state: ScheduleState) -> float | None:
+def oldest_pending(state: ScheduleState) -> float | None:
     """Return since when something waits; None where nothing does."""
     return state.looked if state.first is None and state.wanted else state.first
 
 
-def changed(state: ScheduleState, first: float, last: float) -> ScheduleState:
+def after_changes(state: ScheduleState, first: float, last: float) -> ScheduleState:
     """Note changes: when the first and the last of them came."""
     oldest = first if state.first is None else min(first, state.first)
     return replace(state, first=oldest, last=max(last, state.last))
 
 
-def readied(state: ScheduleState, *, ready: bool) -> ScheduleState:
+def with_readiness(state: ScheduleState, *, ready: bool) -> ScheduleState:
     """Note whether all is known, and this watcher may start runs."""
     return state if ready == state.ready else replace(state, ready=ready)
 
 
-def taken_over(state: ScheduleState) -> ScheduleState:
+def after_takeover(state: ScheduleState) -> ScheduleState:
     """Note that another watcher may have run before: nothing that was learnt of runs counts."""
     return replace(
         state, wanted=False, resynced=-NEVER, earliest=-NEVER, retry=NEVER, bar=RunSuppression()
@@ -178,7 +178,9 @@ def is_resync(state: ScheduleState, now: float, pace: Intervals) -> bool:
     return now >= state.retry or now >= state.resynced + pace.resync
 
 
-def evaluated(state: ScheduleState, now: float, verdict: Verdict, pace: Intervals) -> ScheduleState:
+def after_evaluation(
+    state: ScheduleState, now: float, verdict: Verdict, pace: Intervals
+) -> ScheduleState:
     """Note what a look has found."""
     resync = is_resync(state, now, pace)
     stopped = state.bar.stops(verdict, resync=resync)
@@ -194,17 +196,19 @@ def evaluated(state: ScheduleState, now: float, verdict: Verdict, pace: Interval
     )
 
 
-def unable(state: ScheduleState, now: float, pace: Intervals) -> ScheduleState:
+def after_failed_evaluation(state: ScheduleState, now: float, pace: Intervals) -> ScheduleState:
     """Note that a look was not possible, so that the next one is not at once."""
     return replace(state, pause=now + pace.again)
 
 
-def started(state: ScheduleState) -> ScheduleState:
+def after_run_start(state: ScheduleState) -> ScheduleState:
     """Note that a run began."""
     return replace(state, running=True, wanted=False, retry=NEVER)
 
 
-def ended(state: ScheduleState, now: float, report: RunReport, pace: Intervals) -> ScheduleState:
+def after_run_end(
+    state: ScheduleState, now: float, report: RunReport, pace: Intervals
+) -> ScheduleState:
     """Note how a run ended."""
     wish = state.verdict.wish
     refusal = state.verdict.refusal if report.refused else ""

@@ -17,13 +17,13 @@ from pic.snapshot import projection
 Objects = dict[str, bytes]
 
 
-def packed(kind: str, raw: Raw) -> bytes:
+def pack(kind: str, raw: Raw) -> bytes:
     """Return what planning looks at of an object."""
-    found = projection.KINDS[kind](raw)
+    found = projection.PROJECTIONS[kind](raw)
     return json.dumps(found, separators=(",", ":"), sort_keys=True).encode()
 
 
-def key(raw: Raw) -> str:
+def object_key(raw: Raw) -> str:
     """Return namespace and name.
 
     Raises:
@@ -34,7 +34,7 @@ def key(raw: Raw) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked(Sequence[Raw]):
+class UnpackedObjects(Sequence[Raw]):
     """Objects that are maps only while they are looked at, one after the other."""
 
     packed: Sequence[bytes]
@@ -46,11 +46,11 @@ class Unpacked(Sequence[Raw]):
     @overload
     def __getitem__(self, at: int) -> Raw: ...
     @overload
-    def __getitem__(self, at: slice) -> "Unpacked": ...
-    def __getitem__(self, at: int | slice) -> "Raw | Unpacked":
+    def __getitem__(self, at: slice) -> "UnpackedObjects": ...
+    def __getitem__(self, at: int | slice) -> "Raw | UnpackedObjects":
         """Return one of them, or a part."""
         if isinstance(at, slice):
-            return Unpacked(self.packed[at])
+            return UnpackedObjects(self.packed[at])
         return mapping(json.loads(self.packed[at]), "object")
 
     def __iter__(self) -> Iterator[Raw]:
@@ -59,7 +59,7 @@ class Unpacked(Sequence[Raw]):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Updates:
     """What came since it was asked last.
 
     Attributes:
@@ -80,7 +80,7 @@ class News:
         return all(self.synced.values())
 
 
-class Cache:
+class Store:
     """What the feeds know of the cluster.
 
     Args:
@@ -142,14 +142,14 @@ class Cache:
         if fresh:
             self._ring()
 
-    def news(self) -> News:
+    def news(self) -> Updates:
         """Return what came since the last call."""
         with self._lock:
             first, self._first = self._first, None
             synced: dict[str, bool] = {}
             for read, known in self._synced.items():
                 synced[read.kind.name] = synced.get(read.kind.name, True) and known
-            return News(first, self._last, self._contact, synced)
+            return Updates(first, self._last, self._contact, synced)
 
     @property
     def changes(self) -> int:
@@ -163,7 +163,7 @@ class Cache:
             found: dict[str, list[bytes]] = {}
             for read, objects in self._objects.items():
                 found.setdefault(read.kind.name, []).extend(objects.values())
-            return self._changes, {kind: Unpacked(each) for kind, each in found.items()}
+            return self._changes, {kind: UnpackedObjects(each) for kind, each in found.items()}
 
     def _note(self, *, changed: bool) -> None:
         self._contact = now = self._clock()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-LONGEST = 3600.0
+MAX_WAIT_SECONDS = 3600.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -50,12 +50,12 @@ class Wakeup:
 
     def wait(self, seconds: float) -> None:
         """Wait until it rings, or so long."""
-        if select.select([self._out], [], [], max(0.0, min(seconds, LONGEST)))[0]:
+        if select.select([self._out], [], [], max(0.0, min(seconds, MAX_WAIT_SECONDS)))[0]:
             os.read(self._out, 65536)
 
 
 @contextmanager
-def heeding_signals() -> Iterator[Wakeup]:
+def stop_on_signals() -> Iterator[Wakeup]:
     """Yield a bell at which signals ask for the end."""
     with Wakeup() as bell:
         before = {number: signal.signal(number, lambda *_: bell.end()) for number in SIGNALS}

@@ -11,7 +11,7 @@ from pic.cluster import listing
 from pic.cluster.listing import ApiTransport, Timeouts
 from pic.core import logs
 from pic.run.stack_config import StackConfig
-from pic.watch import feeds, memory
+from pic.watch import follower, memory
 from pic.watch.evaluation import Evaluator
 from pic.watch.loop import Loop, StopReason
 from pic.watch.protocols import Health, Leader, Log
@@ -71,7 +71,9 @@ def connect(work: WatchConfig) -> ApiTransport:
     return listing.connect(work.config.settings, work.environment, TIMEOUTS, apart=True)
 
 
-def watch(work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = logs.tell) -> StopReason:
+def watch(
+    work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = logs.tell
+) -> StopReason:
     """Watch until the end is asked for, or the settings have changed."""
     reads = listing.listings(work.config.settings)
     with ExitStack() as stack:
@@ -89,6 +91,6 @@ def watch(work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = log
             pace=work.pace,
             renewed=others.renewed,
         )
-        stack.enter_context(feeds.following(reads, others.transport, cache, tell))
+        stack.enter_context(follower.following(reads, others.transport, cache, tell))
         memory.freeze()
         return loop.run()

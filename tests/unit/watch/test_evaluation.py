@@ -14,7 +14,7 @@ from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.watch.evaluation import Evaluator
-from pic.watch.store import Cache, key, packed
+from pic.watch.store import Store, object_key, pack
 from tests.support.api import (
     CRD_FILE,
     HASTE,
@@ -43,7 +43,7 @@ def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
         asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, HASTE
     )
     made = Evaluator(
-        asked, transport, Cache(listing.listings(asked.settings), lambda: 1.0, lambda: None)
+        asked, transport, Store(listing.listings(asked.settings), lambda: 1.0, lambda: None)
     )
     refresh(made)
     return made
@@ -51,9 +51,9 @@ def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
 
 def refresh(looker: Evaluator) -> None:
     """Let the cache know what the server has."""
-    for read in listing.listings(looker.asked.settings):
+    for read in listing.listings(looker.config.settings):
         found = listing.listing(looker.transport, read)
-        looker.cache.replace(read, {key(raw): packed(read.kind.name, raw) for raw in found})
+        looker.cache.replace(read, {object_key(raw): pack(read.kind.name, raw) for raw in found})
 
 
 def created(looker: Evaluator) -> Mapping[str, object]:
@@ -163,5 +163,5 @@ def test_what_the_guard_refuses_has_a_name_and_a_number(api: Api, tmp_path: Path
     refresh(found)
     view, _ = found.look()
 
-    assert "The plan is empty" in view.verdict.refusal
+    assert "The plan has no hosts" in view.verdict.refusal
     assert view.removals == 1

@@ -8,13 +8,13 @@ import pytest
 
 from dev.pihole import PiHole
 from pic.cluster import listing
-from pic.pihole.lock import alone
+from pic.pihole.lock import hold_lock
 from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.watch import evaluation
 from pic.watch.evaluation import Evaluator
-from pic.watch.store import Cache
+from pic.watch.store import Store
 from tests.support.api import (
     CLUSTER,
     HASTE,
@@ -62,7 +62,7 @@ def looker(api: Api, folder: Path, url: str, **settings: Any) -> Evaluator:
         targets=(TargetName.PIHOLE,), pihole_url=url, pihole_target_ip=TARGET, **settings
     )
     environment = {"KUBECONFIG": api.kubeconfig(folder / "config"), "PIHOLE_PASSWORD": PASSWORD}
-    cache = Cache(listing.listings(wanted), lambda: 1.0, lambda: None)
+    cache = Store(listing.listings(wanted), lambda: 1.0, lambda: None)
     transport = listing.connect(wanted, environment, HASTE)
     made = Evaluator(
         StackConfig(wanted, STACK, Ownership(STACK), ()), transport, cache, environment
@@ -163,7 +163,7 @@ def test_a_pi_hole_that_somebody_else_works_with_is_not_waited_for_long(
     monkeypatch.setattr(evaluation, "LOCK_SECONDS", 0.01)
     before = logins(pihole)
 
-    with alone(pihole.url):
+    with hold_lock(pihole.url):
         view, _ = found.look()
 
     assert (view.verdict.same, logins(pihole)) == (False, before)
@@ -176,7 +176,7 @@ def test_what_was_read_last_counts_where_pi_hole_is_left_alone(
     before = logins(pihole)
     pihole.lines = []
 
-    assert found.look(ask_pihole=False)[0].verdict.same is True
+    assert found.look(read_targets=False)[0].verdict.same is True
     assert logins(pihole) == before
 
 

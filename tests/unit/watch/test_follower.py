@@ -10,23 +10,22 @@ from pic.cluster.listing import Listing
 from pic.core import logs
 from pic.core.errors import ClusterError
 from pic.settings import kinds
-from pic.watch.complaints import Complaints
-from pic.watch.feeds import following
-from pic.watch.follower import Feed, Waits
-from pic.watch.store import Cache
+from pic.watch.follower import Follower, FollowerTimes, following
+from pic.watch.problem_log import ProblemLog
+from pic.watch.store import Store
 from tests.support.waiting import until
-from tests.support.watched import Fault, Served, serving
+from tests.support.watched import FakeCollection, Fault, serving
 
 SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
-HASTE = Waits(chance=lambda: 0.0, first=0.01, longest=0.02)
+HASTE = FollowerTimes(chance=lambda: 0.0, first=0.01, longest=0.02)
 
 
 @dataclass
 class Following:
     """A server, what is known of it, and what was complained of."""
 
-    served: Served
-    cache: Cache
+    served: FakeCollection
+    cache: Store
     said: list[tuple[int, str]] = field(default_factory=list)
 
     @property
@@ -52,8 +51,8 @@ class Following:
 
 
 @contextmanager
-def follow(served: Served, waits: Waits = HASTE) -> Iterator[Following]:
-    cache = Cache([SERVICES], lambda: 1.0, lambda: None)
+def follow(served: FakeCollection, waits: FollowerTimes = HASTE) -> Iterator[Following]:
+    cache = Store([SERVICES], lambda: 1.0, lambda: None)
     found = Following(served, cache)
     transport = served.transport()
     with following([SERVICES], transport, cache, found.tell, waits):
@@ -62,13 +61,13 @@ def follow(served: Served, waits: Waits = HASTE) -> Iterator[Following]:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def served() -> Iterator[FakeCollection]:
     with serving("Service", SERVICES.path) as made:
         made.put("web")
         yield made
 
 
-def test_what_is_there_is_listed_and_then_watched_from_that_version(served: Served) -> None:
+def test_what_is_there_is_listed_and_then_watched_from_that_version(served: FakeCollection) -> None:
     with follow(served) as known:
         known.until_names("web")
         served.put("api")
@@ -82,7 +81,7 @@ def test_what_is_there_is_listed_and_then_watched_from_that_version(served: Serv
     assert known.said == []
 
 
-def test_only_what_planning_looks_at_is_kept(served: Served) -> None:
+def test_only_what_planning_looks_at_is_kept(served: FakeCollection) -> None:
     served.put("web", ports=[{"port": 80, "nodePort": 30000}], sessionAffinity="None")
 
     with follow(served) as known:
@@ -96,7 +95,7 @@ def test_only_what_planning_looks_at_is_kept(served: Served) -> None:
     ]
 
 
-def test_a_watch_that_ends_goes_on_from_the_last_version(served: Served) -> None:
+def test_a_watch_that_ends_goes_on_from_the_last_version(served: FakeCollection) -> None:
     with follow(served) as known:
         known.until_names("web")
         served.put("api")
@@ -111,7 +110,9 @@ def test_a_watch_that_ends_goes_on_from_the_last_version(served: Served) -> None
     assert known.asked("list") == 1
 
 
-def test_a_version_that_is_too_old_is_listed_anew_which_shows_deletions(served: Served) -> None:
+def test_a_version_that_is_too_old_is_listed_anew_which_shows_deletions(
+    served: FakeCollection,
+) -> None:
     with follow(served) as known:
         known.until_names("web")
         until(lambda: served.opened == 1, "it is watched")
@@ -127,7 +128,7 @@ def test_a_version_that_is_too_old_is_listed_anew_which_shows_deletions(served: 
     assert known.said == []
 
 
-def test_an_event_that_says_too_old_is_the_same(served: Served) -> None:
+def test_an_event_that_says_too_old_is_the_same(served: FakeCollection) -> None:
     served.put("api")
 
     with follow(served) as known:
@@ -144,7 +145,7 @@ def test_an_event_that_says_too_old_is_the_same(served: Served) -> None:
     assert known.asked("list") >= 2
 
 
-def test_a_line_that_breaks_off_is_sent_again(served: Served) -> None:
+def test_a_line_that_breaks_off_is_sent_again(served: FakeCollection) -> None:
     with follow(served) as known:
         known.until_names("web")
         until(lambda: served.opened == 1, "it is watched")
@@ -156,7 +157,7 @@ def test_a_line_that_breaks_off_is_sent_again(served: Served) -> None:
     assert known.said == []
 
 
-def test_an_api_server_that_is_not_well_is_complained_of_once(served: Served) -> None:
+def test_an_api_server_that_is_not_well_is_complained_of_once(served: FakeCollection) -> None:
     served.order("list", *[Fault(status=500)] * 3)
 
     with follow(served) as known:
@@ -172,7 +173,7 @@ def test_an_api_server_that_is_not_well_is_complained_of_once(served: Served) ->
     ]
 
 
-def test_while_it_is_not_known_what_is_there_nothing_is(served: Served) -> None:
+def test_while_it_is_not_known_what_is_there_nothing_is(served: FakeCollection) -> None:
     with follow(served) as known:
         known.until_names("web")
         until(lambda: served.opened == 1, "it is watched")
@@ -186,7 +187,7 @@ def test_while_it_is_not_known_what_is_there_nothing_is(served: Served) -> None:
     assert [level for level, _ in known.said] == [logs.WARN, logs.INFO]
 
 
-def test_a_kind_that_goes_away_and_comes_back_is_waited_for(served: Served) -> None:
+def test_a_kind_that_goes_away_and_comes_back_is_waited_for(served: FakeCollection) -> None:
     with follow(served) as known:
         known.until_names("web")
         until(lambda: served.opened == 1, "it is watched")
@@ -211,7 +212,7 @@ def test_a_kind_that_goes_away_and_comes_back_is_waited_for(served: Served) -> N
         b"[]\n",
     ],
 )
-def test_what_cannot_be_understood_is_asked_again(served: Served, line: bytes) -> None:
+def test_what_cannot_be_understood_is_asked_again(served: FakeCollection, line: bytes) -> None:
     served.order("watch", Fault(lines=line), Fault(lines=line))
 
     with follow(served) as known:
@@ -222,7 +223,7 @@ def test_what_cannot_be_understood_is_asked_again(served: Served, line: bytes) -
     assert known.said[0][0] == logs.WARN
 
 
-def test_watches_that_end_at_once_are_asked_with_pauses(served: Served) -> None:
+def test_watches_that_end_at_once_are_asked_with_pauses(served: FakeCollection) -> None:
     served.order("watch", *[Fault(lines=b"")] * 7)
 
     with follow(served) as known:
@@ -233,7 +234,7 @@ def test_watches_that_end_at_once_are_asked_with_pauses(served: Served) -> None:
     assert known.asked("watch") == 8
 
 
-def test_a_listing_without_a_version_is_none(served: Served) -> None:
+def test_a_listing_without_a_version_is_none(served: FakeCollection) -> None:
     served.order("list", Fault(lines=b""), Fault(lines=b""))
 
     with follow(served) as known:
@@ -245,10 +246,10 @@ def test_a_listing_without_a_version_is_none(served: Served) -> None:
     )
 
 
-def test_one_that_waits_is_ended_at_once(served: Served) -> None:
+def test_one_that_waits_is_ended_at_once(served: FakeCollection) -> None:
     served.order("list", *[Fault(status=500)] * 100)
 
-    with follow(served, Waits(chance=lambda: 1.0, first=600.0)) as known:
+    with follow(served, FollowerTimes(chance=lambda: 1.0, first=600.0)) as known:
         until(lambda: known.said, "it waits")
 
     assert known.asked("list") == 1
@@ -256,10 +257,10 @@ def test_one_that_waits_is_ended_at_once(served: Served) -> None:
 
 @pytest.mark.parametrize(("failures", "wait"), [(1, 0.5), (2, 1.0), (6, 15.0), (100, 15.0)])
 def test_waits_double_up_to_a_bound(failures: int, wait: float) -> None:
-    assert Waits(chance=lambda: 0.0).after(failures) == wait
+    assert FollowerTimes(chance=lambda: 0.0).after(failures) == wait
 
 
-def test_a_stream_that_has_ended_can_be_stopped(served: Served) -> None:
+def test_a_stream_that_has_ended_can_be_stopped(served: FakeCollection) -> None:
     served.order("watch", Fault(lines=b'{"a": 1}\n{"b": 2}\n{"c"'))
     transport = served.transport()
     stream = transport.stream(f"{SERVICES.path}?watch=1&resourceVersion=1", 1.0)
@@ -270,7 +271,7 @@ def test_a_stream_that_has_ended_can_be_stopped(served: Served) -> None:
     transport.pool.clear()
 
 
-def test_silence_breaks_a_connection(served: Served) -> None:
+def test_silence_breaks_a_connection(served: FakeCollection) -> None:
     transport = served.transport()
     stream = transport.stream(f"{SERVICES.path}?watch=1&resourceVersion=1", 0.05)
 
@@ -284,7 +285,7 @@ def test_silence_breaks_a_connection(served: Served) -> None:
 class Late:
     """A server that answers when nobody wants it any more."""
 
-    stop_feed: list[Feed] = field(default_factory=list)
+    stop_feed: list[Follower] = field(default_factory=list)
     closed: bool = False
 
     def get(self, _path: str) -> object:
@@ -309,8 +310,8 @@ class Late:
 
 def test_a_watch_that_opens_too_late_is_closed() -> None:
     late = Late()
-    cache = Cache([SERVICES], lambda: 1.0, lambda: None)
-    feed = Feed(SERVICES, late, cache, Complaints(lambda *_: None), HASTE)
+    cache = Store([SERVICES], lambda: 1.0, lambda: None)
+    feed = Follower(SERVICES, late, cache, ProblemLog(lambda *_: None), HASTE)
     late.stop_feed.append(feed)
 
     feed.run()

@@ -14,7 +14,7 @@ from pic.core.model import (
 )
 from pic.core.notices import Notice, Reason, Ref
 from pic.watch.health import Health
-from pic.watch.metrics import Figures, Histogram
+from pic.watch.metrics import Histogram, MetricValues
 from pic.watch.probes import MaxAges
 
 WEB = Ref("Ingress", "prod", "web")
@@ -238,7 +238,7 @@ def test_the_age_of_a_run_is_allowed_by_the_resync_period(minutes: int, seconds:
 
 
 def test_without_a_word_there_is_nothing_to_tell() -> None:
-    assert made(Clock()).figures == Figures("1")
+    assert made(Clock()).figures == MetricValues("1")
 
 
 def test_runs_are_counted_and_timed() -> None:
@@ -250,7 +250,7 @@ def test_runs_are_counted_and_timed() -> None:
     health.run_ended(1010, SAME)
     health.run_ended(1020, SAME)
 
-    assert health.figures == Figures(
+    assert health.figures == MetricValues(
         "1",
         runs={"changed": 1, "unchanged": 2},
         durations=Histogram().plus(3),
@@ -264,14 +264,14 @@ def test_a_run_that_failed_is_no_success() -> None:
     health.run_ended(1003, {"exitCode": 6})
     health.run_ended(1003, {})
 
-    assert health.figures == Figures("1", runs={"failed": 1, "error": 1})
+    assert health.figures == MetricValues("1", runs={"failed": 1, "error": 1})
 
 
 def test_who_leads_is_told() -> None:
     health = made(Clock())
     health.leading(yes=True)
 
-    assert health.figures == Figures("1", leader=True)
+    assert health.figures == MetricValues("1", leader=True)
 
 
 def test_who_leads_no_more_tells_only_what_it_did() -> None:
@@ -282,7 +282,7 @@ def test_who_leads_no_more_tells_only_what_it_did() -> None:
 
     health.leading(yes=False)
 
-    assert health.figures == Figures("1", runs={"changed": 1})
+    assert health.figures == MetricValues("1", runs={"changed": 1})
 
 
 def test_the_oldest_change_grows_older_until_it_is_done() -> None:
@@ -291,9 +291,9 @@ def test_the_oldest_change_grows_older_until_it_is_done() -> None:
 
     health.queue(999)
     clock.now += 4
-    assert health.figures == Figures("1", queue_age=5.0)
+    assert health.figures == MetricValues("1", queue_age=5.0)
     health.queue(None)
-    assert health.figures == Figures("1")
+    assert health.figures == MetricValues("1")
 
 
 def test_hosts_and_notices_are_those_of_the_last_plan() -> None:
@@ -314,7 +314,7 @@ def test_hosts_and_notices_are_those_of_the_last_plan() -> None:
     health.evaluated(Plan(resources, (record, six)), notices, refused=4)
 
     counts = {"TunnelNotFound": 1, "HostConflict": 2, "SolverIgnored": 1, "NoRules": 1}
-    assert health.figures == Figures(
+    assert health.figures == MetricValues(
         "1",
         hosts={
             ("pangolin", "declared"): 1,

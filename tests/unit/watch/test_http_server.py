@@ -11,7 +11,7 @@ import pytest
 from pic.core.errors import SettingsError
 from pic.watch import health, http_server
 from pic.watch.health import Health
-from pic.watch.http_server import CONNECTIONS, HttpPage
+from pic.watch.http_server import MAX_CONNECTIONS, HttpPage
 from pic.watch.probes import MaxAges
 from tests.support.waiting import until
 
@@ -129,7 +129,7 @@ def test_an_answer_that_fails_disturbs_nobody(capfd: pytest.CaptureFixture[str])
 
 def test_slow_clients_do_not_keep_others_out_for_long() -> None:
     with http_server.serve((HERE, 0), PAGES, seconds=0.5) as port, ExitStack() as stack:
-        for _ in range(CONNECTIONS):
+        for _ in range(MAX_CONNECTIONS):
             each = stack.enter_context(socket.create_connection((HERE, port)))
             each.sendall(b"GET")
         last = stack.enter_context(socket.create_connection((HERE, port), timeout=10))

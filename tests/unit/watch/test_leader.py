@@ -7,22 +7,22 @@ import pytest
 
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
-from pic.watch.leader import Leader, Times, boot_clock
+from pic.watch.leader import Leader, LeaseTimes, boot_clock
 from tests.support.leases import (
     NO_ANSWER,
     PATH,
+    FakeTime,
     Leases,
-    Time,
     contender,
+    do_nothing,
     failing,
-    nothing,
-    two,
+    two_contenders,
 )
 
 
 def test_the_first_to_come_makes_the_lease_and_holds_it() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
 
     assert (first.hold(), second.hold()) == (True, False)
     assert leases.objects[PATH] == {
@@ -40,8 +40,8 @@ def test_the_first_to_come_makes_the_lease_and_holds_it() -> None:
 
 
 def test_who_renews_keeps_it() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
 
     for _ in range(20):
         assert (first.hold(), second.hold()) == (True, False)
@@ -56,8 +56,8 @@ def test_who_renews_keeps_it() -> None:
 
 
 def test_a_lease_that_nobody_renews_goes_to_another() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
 
     time.seconds = 15
@@ -75,8 +75,8 @@ def test_a_lease_that_nobody_renews_goes_to_another() -> None:
 
 
 def test_what_a_contender_sees_first_it_takes_for_fresh() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     first.hold()
 
     time.seconds = 3600
@@ -86,9 +86,9 @@ def test_what_a_contender_sees_first_it_takes_for_fresh() -> None:
 
 
 def test_the_holders_own_duration_counts() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
-    first.times = Times(lease=60, renew=40)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
+    first.times = LeaseTimes(lease=60, renew=40)
     assert (first.hold(), second.hold()) == (True, False)
 
     time.seconds = 59
@@ -98,7 +98,7 @@ def test_the_holders_own_duration_counts() -> None:
 
 
 def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     second = contender("b", leases, time)
     spec = {"holderIdentity": "a"}
     leases.objects[PATH] = {"kind": "Lease", "metadata": {"resourceVersion": "7"}, "spec": spec}
@@ -109,8 +109,8 @@ def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
 
 
 def test_a_lease_that_is_let_go_is_free_at_once() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
 
     first.release()
@@ -126,8 +126,8 @@ def test_a_lease_that_is_let_go_is_free_at_once() -> None:
 
 
 def test_what_is_not_held_is_not_let_go() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     first.hold()
     before = dict(leases.objects)
 
@@ -137,7 +137,7 @@ def test_what_is_not_held_is_not_let_go() -> None:
 
 
 def test_what_another_has_been_given_is_not_let_go() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     spec = {**leases.spec, "holderIdentity": "b"}
@@ -149,7 +149,7 @@ def test_what_another_has_been_given_is_not_let_go() -> None:
 
 
 def test_letting_go_of_a_deleted_lease_is_done() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     leases.objects.clear()
@@ -160,7 +160,7 @@ def test_letting_go_of_a_deleted_lease_is_done() -> None:
 
 
 def test_letting_go_never_fails() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     leases.before = failing(NO_ANSWER, "GET")
@@ -171,8 +171,8 @@ def test_letting_go_never_fails() -> None:
 
 
 def test_of_two_that_create_at_once_one_holds() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     leases.before = once("POST", first.hold)
 
     assert (second.hold(), first.held) == (False, True)
@@ -180,8 +180,8 @@ def test_of_two_that_create_at_once_one_holds() -> None:
 
 
 def test_of_two_that_replace_at_once_one_holds() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     contender("gone", leases, time).hold()
     assert (first.hold(), second.hold()) == (False, False)
     time.seconds = 16
@@ -204,20 +204,20 @@ def once(method: str, act: Callable[[], object]) -> Callable[[str], None]:
 
 
 def test_a_write_whose_answer_was_lost_is_known_again() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     assert first.hold()
     leases.after = failing(NO_ANSWER, "PUT")
     time.seconds = 2
     assert (first.hold(), first.problem) == (True, "no answer")
 
-    leases.after = nothing
+    leases.after = do_nothing
     time.seconds = 4
     assert (first.hold(), first.problem) == (True, "")
 
 
 def test_a_change_by_somebody_between_read_and_write_is_read_again() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     leases.before = once("PUT", lambda: relabel(leases))
@@ -228,7 +228,7 @@ def test_a_change_by_somebody_between_read_and_write_is_read_again() -> None:
 
 
 def test_a_lease_that_changes_all_the_time_is_not_held() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     leases.before = lambda method: relabel(leases) if method == "PUT" else None
@@ -244,7 +244,7 @@ def relabel(leases: Leases) -> None:
 
 
 def test_a_holder_without_an_answer_gives_up_before_the_lease_expires() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     leases.before = failing(NO_ANSWER, "GET")
@@ -256,7 +256,7 @@ def test_a_holder_without_an_answer_gives_up_before_the_lease_expires() -> None:
 
 
 def test_an_answer_that_comes_too_late_is_worth_nothing() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
 
     def slow(method: str) -> None:
@@ -265,7 +265,7 @@ def test_an_answer_that_comes_too_late_is_worth_nothing() -> None:
     assert first.hold() is True
     leases.after = slow
     assert first.hold() is False
-    leases.after = nothing
+    leases.after = do_nothing
     assert first.hold() is True
 
 
@@ -285,7 +285,7 @@ def test_an_answer_that_comes_too_late_is_worth_nothing() -> None:
 def test_what_cannot_be_held_without_help_says_what_to_do(
     status: int, reason: str, remedy: str
 ) -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     leases.before = failing(StatusError(status, reason), "POST")
 
     with pytest.raises(ClusterError) as caught:
@@ -295,7 +295,7 @@ def test_what_cannot_be_held_without_help_says_what_to_do(
 
 
 def test_a_holder_outlives_a_short_refusal() -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
     leases.before = failing(StatusError(403, "the rules are not loaded yet"), "GET")
@@ -308,7 +308,7 @@ def test_a_holder_outlives_a_short_refusal() -> None:
 
 @pytest.mark.parametrize("error", [NO_ANSWER, StatusError(500, "etcd is away")])
 def test_a_contender_without_an_answer_holds_nothing_and_can_say_why(error: Exception) -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     leases.before = failing(error, "GET")
 
@@ -325,7 +325,7 @@ def test_a_contender_without_an_answer_holds_nothing_and_can_say_why(error: Exce
     ],
 )
 def test_an_answer_that_is_no_lease_is_none(answer: object, problem: str) -> None:
-    leases, time = Leases(), Time()
+    leases, time = Leases(), FakeTime()
     leases.objects[PATH] = answer  # type: ignore[assignment]
     first = contender("a", leases, time)
 

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from tests.support.leases import (
     NO_ANSWER,
+    FakeTime,
     Leases,
-    Time,
     contender,
+    do_nothing,
     failing,
-    nothing,
-    two,
+    two_contenders,
 )
 
 
 @pytest.mark.parametrize("hours", [-30_000, -1, 1, 30_000])
 def test_a_wall_clock_that_jumps_moves_no_lease(hours: int) -> None:
     leases = Leases()
-    time, other = Time(), Time()
+    time, other = FakeTime(), FakeTime()
     first, second = contender("a", leases, time), contender("b", leases, other)
     assert (first.hold(), second.hold()) == (True, False)
 
@@ -35,8 +35,8 @@ def test_a_wall_clock_that_jumps_moves_no_lease(hours: int) -> None:
 
 
 def test_a_wall_clock_that_stands_still_moves_no_lease() -> None:
-    leases, time = Leases(), Time(stopped=True)
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime(stopped=True)
+    first, second = two_contenders(leases, time)
 
     for _ in range(20):
         assert (first.hold(), second.hold()) == (True, False)
@@ -45,8 +45,8 @@ def test_a_wall_clock_that_stands_still_moves_no_lease() -> None:
 
 
 def test_a_holder_that_slept_knows_it_when_it_wakes() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
 
     time.seconds = 3600
@@ -55,8 +55,8 @@ def test_a_holder_that_slept_knows_it_when_it_wakes() -> None:
 
 
 def test_a_contender_that_slept_takes_nothing_from_who_has_renewed() -> None:
-    leases, time = Leases(), Time()
-    first, second = two(leases, time)
+    leases, time = Leases(), FakeTime()
+    first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
 
     for time.seconds in range(0, 3600, 5):
@@ -75,7 +75,7 @@ MOVES = st.tuples(
 
 @given(st.lists(MOVES, max_size=60))
 def test_no_two_ever_hold_it(moves: list[tuple[int, str, float, str]]) -> None:
-    leases, times = Leases(), [Time(), Time(), Time()]
+    leases, times = Leases(), [FakeTime(), FakeTime(), FakeTime()]
     leaders = [contender(f"p{at}", leases, time) for at, time in enumerate(times)]
 
     def pass_by(seconds: float) -> None:
@@ -88,12 +88,12 @@ def test_no_two_ever_hold_it(moves: list[tuple[int, str, float, str]]) -> None:
 
     for number, (who, what, seconds, trouble) in enumerate(moves):
         pass_by(seconds)
-        leases.before = failing(NO_ANSWER, "PUT") if trouble == "no request" else nothing
+        leases.before = failing(NO_ANSWER, "PUT") if trouble == "no request" else do_nothing
         troubles: dict[str, Callable[[str], None]] = {
             "no answer": failing(NO_ANSWER, "PUT", "POST"),
             "slow": partial(slow, seconds),
         }
-        leases.after = troubles.get(trouble, nothing)
+        leases.after = troubles.get(trouble, do_nothing)
         if what == "jump":
             times[who].jump = timedelta(hours=seconds - 10)
         elif what == "stop":

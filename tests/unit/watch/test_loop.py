@@ -8,11 +8,11 @@ from pic.core.errors import ClusterError
 from pic.core.model import Plan
 from pic.core.notices import Notice
 from pic.settings import kinds
-from pic.watch.evaluation import View
-from pic.watch.loop import End, Loop
+from pic.watch.evaluation import Evaluation
+from pic.watch.loop import Loop, StopReason
 from pic.watch.run_report import RunReport
 from pic.watch.schedule import Verdict
-from pic.watch.store import Cache
+from pic.watch.store import Store
 from tests.support.fakes import same
 
 SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
@@ -63,20 +63,20 @@ class Runs:
 class Looker:
     log: list[object]
     finds: list[Verdict | ClusterError]
-    asked: object = field(default_factory=lambda: same("a.example.com").asked)
+    config: object = field(default_factory=lambda: same("a.example.com").config)
     deployed: object = None
     reads: list[bool] = field(default_factory=list)
 
     def ask(self) -> None:
         self.log.append("ask")
 
-    def look(self, *, ask_pihole: bool) -> tuple[View, Plan | None]:
+    def look(self, *, ask_pihole: bool) -> tuple[Evaluation, Plan | None]:
         self.reads.append(ask_pihole)
         found = self.finds.pop(0)
         self.log.append(("look", self.deployed))
         if isinstance(found, ClusterError):
             raise found
-        return View(found, 3, {}), None if found.wish == "b" else Plan()
+        return Evaluation(found, 3, {}), None if found.wish == "b" else Plan()
 
 
 @dataclass
@@ -139,7 +139,7 @@ class Stage:
     renewed: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
-        self.cache = Cache([SERVICES], lambda: self.bell.now, self.bell.ring)
+        self.cache = Store([SERVICES], lambda: self.bell.now, self.bell.ring)
         self.runs = Runs(self.log)
         self.looker = Looker(self.log, self.finds)
         self.loop = Loop(
@@ -154,7 +154,7 @@ class Stage:
             renewed=self.renewed,
         )
 
-    def play(self, *script: Callable[[], object]) -> End:
+    def play(self, *script: Callable[[], object]) -> StopReason:
         """Let things happen one after the other, and then stop."""
         self.bell.script = [*script, self.stop]
         return self.loop.run()
@@ -181,7 +181,7 @@ def test_the_first_run_begins_once_all_is_known() -> None:
 
     ended = stage.play(nothing, stage.fill, nothing, stage.end, stage.change, nothing, nothing)
 
-    assert ended is End.STOPPED
+    assert ended is StopReason.STOPPED
     assert stage.log == [
         LEADS,
         "ask",
@@ -244,7 +244,7 @@ def test_a_stop_lets_the_run_end_first() -> None:
 
     ended = stage.play(stage.stop, nothing, lambda: stage.end(interrupted))
 
-    assert ended is End.STOPPED
+    assert ended is StopReason.STOPPED
     assert stage.log[-2:] == [("stop", "the watcher is asked to end"), ("ended", 1)]
 
 
@@ -255,7 +255,7 @@ def test_other_settings_end_it_between_two_runs() -> None:
 
     ended = stage.play(nothing, stage.end, nothing)
 
-    assert ended is End.SETTINGS
+    assert ended is StopReason.SETTINGS
     assert stage.log[-1] == ("ended", 0)
 
 

@@ -3,7 +3,12 @@
 import pytest
 
 from pic.watch import metrics
-from pic.watch.metrics import BUCKETS, OUTCOMES, Figures, Histogram
+from pic.watch.metrics import (
+    BUCKETS,
+    OUTCOMES,
+    Histogram,
+    MetricValues,
+)
 
 QUIET = """\
 # HELP pic_build_info Which pic this is.
@@ -54,20 +59,20 @@ pic_leader 0.0
 """
 
 
-def told(figures: Figures) -> list[str]:
+def told(figures: MetricValues) -> list[str]:
     """Return the samples of pic itself."""
-    text = metrics.text(metrics.registry(lambda: figures)).decode()
+    text = metrics.exposition(metrics.registry(lambda: figures)).decode()
     return [line for line in text.splitlines() if line.startswith("pic_")]
 
 
 def test_before_anything_has_happened_counters_are_there_and_nothing_is_made_up() -> None:
-    text = metrics.text(metrics.registry(lambda: Figures("1.2.3"))).decode()
+    text = metrics.exposition(metrics.registry(lambda: MetricValues("1.2.3"))).decode()
 
     assert text[: text.index("# HELP process_")] == QUIET
 
 
 def test_every_figure_is_told() -> None:
-    figures = Figures(
+    figures = MetricValues(
         "1.2.3",
         runs={"changed": 2, "failed": 1},
         last_success=1_767_323_045.5,
@@ -78,7 +83,7 @@ def test_every_figure_is_told() -> None:
         leader=True,
     )
 
-    quiet = told(Figures("1.2.3"))
+    quiet = told(MetricValues("1.2.3"))
     assert [line for line in told(figures) if line not in quiet] == [
         'pic_runs_total{outcome="changed"} 2.0',
         'pic_runs_total{outcome="failed"} 1.0',
@@ -95,7 +100,7 @@ def test_every_figure_is_told() -> None:
 
 
 def test_the_process_is_told_as_prometheus_names_it() -> None:
-    text = metrics.text(metrics.registry(lambda: Figures("1"))).decode()
+    text = metrics.exposition(metrics.registry(lambda: MetricValues("1"))).decode()
 
     assert [line.split()[0] for line in text.splitlines() if line.startswith("process_")] == [
         "process_virtual_memory_bytes",
@@ -134,5 +139,5 @@ def test_a_duration_counts_in_its_bucket_and_all_longer_ones() -> None:
     ],
 )
 def test_a_run_has_one_outcome(exit_code: object, changed: object, outcome: str) -> None:
-    assert metrics.outcome(exit_code, changed) == outcome
+    assert metrics.run_outcome(exit_code, changed) == outcome
     assert outcome in OUTCOMES

@@ -8,7 +8,7 @@ from pic.cluster.listing import Listing
 from pic.core.json_values import MalformedError
 from pic.settings import kinds
 from pic.watch import store
-from pic.watch.store import Cache, News, Unpacked
+from pic.watch.store import Store, UnpackedObjects, Updates
 
 HERE, THERE = (Listing(kinds.BY_NAME[kinds.SERVICE], place) for place in ("a", "b"))
 CLASSES = Listing(kinds.BY_NAME[kinds.INGRESS_CLASS])
@@ -19,7 +19,7 @@ def raw(name: str, **spec: object) -> dict[str, object]:
 
 
 def packed(name: str, **spec: object) -> bytes:
-    return store.packed(kinds.SERVICE, raw(name, **spec))
+    return store.pack(kinds.SERVICE, raw(name, **spec))
 
 
 class Ring:
@@ -30,10 +30,10 @@ class Ring:
         self.count += 1
 
 
-def made(*reads: Listing) -> tuple[Cache, Ring]:
+def made(*reads: Listing) -> tuple[Store, Ring]:
     """A cache whose clock counts how often it is asked."""
     ticks, ring = count(1), Ring()
-    return Cache(reads, lambda: float(next(ticks)), ring), ring
+    return Store(reads, lambda: float(next(ticks)), ring), ring
 
 
 def test_nothing_is_known_at_first() -> None:
@@ -41,7 +41,7 @@ def test_nothing_is_known_at_first() -> None:
 
     news = known.news()
 
-    assert news == News(None, 0.0, None, {"Service": False, "IngressClass": False})
+    assert news == Updates(None, 0.0, None, {"Service": False, "IngressClass": False})
     assert not news.complete
 
 
@@ -49,11 +49,11 @@ def test_a_kind_is_known_once_all_its_places_are() -> None:
     known, ring = made(HERE, THERE)
     known.replace(HERE, {"a/web": packed("web")})
 
-    assert known.news() == News(1.0, 1.0, 1.0, {"Service": False})
+    assert known.news() == Updates(1.0, 1.0, 1.0, {"Service": False})
 
     known.replace(THERE, {})
 
-    assert known.news() == News(2.0, 2.0, 2.0, {"Service": True})
+    assert known.news() == Updates(2.0, 2.0, 2.0, {"Service": True})
     assert ring.count == 2
 
 
@@ -64,9 +64,9 @@ def test_news_are_told_once_from_the_first_change_to_the_last() -> None:
     known.put(HERE, "a/web", None)
     known.heard()
 
-    assert known.news() == News(1.0, 3.0, 4.0, {"Service": False})
-    assert known.news() == News(None, 3.0, 4.0, {"Service": False})
-    assert known.objects() == (3, {"Service": Unpacked([packed("api")])})
+    assert known.news() == Updates(1.0, 3.0, 4.0, {"Service": False})
+    assert known.news() == Updates(None, 3.0, 4.0, {"Service": False})
+    assert known.objects() == (3, {"Service": UnpackedObjects([packed("api")])})
 
 
 def test_what_planning_does_not_look_at_is_no_change() -> None:
@@ -98,16 +98,16 @@ def test_what_is_lost_and_found_again_is_known() -> None:
 
 
 def test_objects_are_maps_when_they_are_looked_at() -> None:
-    found = Unpacked([packed("a"), packed("b"), packed("c")])
+    found = UnpackedObjects([packed("a"), packed("b"), packed("c")])
 
     assert len(found) == 3
     assert [each["metadata"] for each in found] == [raw(name)["metadata"] for name in "abc"]
     assert found[1]["metadata"] == {"namespace": "a", "name": "b"}
-    assert found[1:] == Unpacked([packed("b"), packed("c")])
+    assert found[1:] == UnpackedObjects([packed("b"), packed("c")])
 
 
 def test_an_object_is_named_by_namespace_and_name() -> None:
-    assert store.key(raw("web")) == "a/web"
-    assert store.key({"metadata": {"name": "pangolin"}}) == "/pangolin"
+    assert store.object_key(raw("web")) == "a/web"
+    assert store.object_key({"metadata": {"name": "pangolin"}}) == "/pangolin"
     with pytest.raises(MalformedError):
-        store.key({"metadata": []})
+        store.object_key({"metadata": []})

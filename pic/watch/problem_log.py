@@ -4,13 +4,13 @@ import threading
 
 from pic.cluster.listing import Listing
 from pic.core import logs
-from pic.watch.protocols import Tell
+from pic.watch.protocols import Log
 
 
-class Complaints:
+class ProblemLog:
     """Says each complaint when the first has it, and that all is well when nobody has any."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Log) -> None:
         self._tell = tell
         self._lock = threading.Lock()
         self._of: dict[Listing, str] = {}

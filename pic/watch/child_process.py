@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import IO
 
 from pic.core import logs, supervisor
-from pic.watch.protocols import Tell
+from pic.watch.protocols import Log
 
 SUPERVISOR = str(Path(supervisor.__file__))
 
 
-class Child:
+class ChildProcess:
     """One run.
 
     Args:
@@ -36,7 +36,7 @@ class Child:
         self,
         command: Sequence[str],
         environment: Mapping[str, str],
-        tell: Tell,
+        tell: Log,
         ring: Callable[[], None],
     ) -> None:
         self._tell, self._ring = tell, ring
