@@ -1,1 +1,1 @@
-"""Development programs: the toolchain, the control plane, examples. Nothing here ships."""
+"""Holds the development programs: toolchain, control plane, demos. Nothing here ships."""

@@ -1,7 +1,7 @@
-"""Show on a real cluster what pic does: `python -m dev.demo`, or `make demo`.
+"""Shows on a real cluster what pic does: `python -m dev.demo`, or `make demo`.
 
-The Kubernetes API server, the Pulumi engine and the commands are real, and thrown away in the end.
-Each step checks that it shows what it says.
+The Kubernetes API server, the Pulumi engine and the commands are real; all of them end with the
+demo. Each step checks what it claims.
 """
 
 import json
@@ -17,8 +17,8 @@ from time import monotonic
 from dev import standalone, toolchain
 from dev.controlplane import ControlPlane, ControlPlaneError
 from dev.controlplane.processes import Deadline
-from dev.demo_text import diagnostics, trimmed
-from dev.pangolin import verified
+from dev.demo_text import diagnostics, summary
+from dev.pangolin import verified_domain
 from dev.workspace import ROOT, Workspace, workspace
 
 STACK = "demo"
@@ -53,29 +53,29 @@ SETTINGS = {
     "PULUMI_OPTION_SUPPRESS_OUTPUTS": "true",
     "PULUMI_OPTION_SUPPRESS_PROGRESS": "true",
 }
-TROUBLE = (AssertionError, ControlPlaneError, toolchain.ToolchainError)
+EXPECTED_ERRORS = (AssertionError, ControlPlaneError, toolchain.ToolchainError)
 
 
 class DemoError(Exception):
-    """A step did not show what it says."""
+    """Says which claim of a step is not true."""
 
 
 @dataclass(frozen=True)
 class Demo:
-    """The steps, in one cluster and one project."""
+    """Runs the steps in one cluster and one project."""
 
     plane: ControlPlane
     project: Workspace
-    told: set[str] = field(default_factory=set)
+    shown: set[str] = field(default_factory=set)
 
     def examples(self) -> None:
-        """Fill the cluster with Ingresses."""
+        """Create the Ingresses of the examples."""
         for example in EXAMPLES:
             self.kubectl("apply", "--server-side", "--filename", f"dev/examples/{example}")
-        say("The Pangolin operator would now report domains and tunnels as ready; so do we.")
+        say("No Pangolin operator runs here, so the demo reports domains and tunnels as ready.")
         self.plane.kubectl(
             *("apply", "--server-side", "--subresource=status", "--filename=-"),
-            input=json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self.reports()]}),
+            input=json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self.statuses()]}),
         )
         print(self.kubectl("get", "ingress", "--all-namespaces"))
         self.expect(set(), "no host is exposed yet")
@@ -86,65 +86,66 @@ class Demo:
         self.run("pulumi", "stack", "init", STACK)
 
     def first(self) -> None:
-        """Expose every host."""
-        self.engine(self.run("pulumi", "up", "--yes", "--skip-preview"))
+        """Deploy for the first time."""
+        self.report(self.run("pulumi", "up", "--yes", "--skip-preview"))
         self.table()
-        self.expect(FIRST, "every public host has one PangolinResource")
+        self.expect(FIRST, "every public host has exactly one PangolinResource")
 
-    def day(self) -> None:
-        """Change a few Ingresses, look at the difference, and apply it."""
-        say("One Ingress gains a host, one loses one, and one is deleted:")
+    def change(self) -> None:
+        """Change a few Ingresses, preview the difference, and apply it."""
+        say("One Ingress gets another host, one loses a host, and one is deleted:")
         more = [{"op": "add", "path": "/spec/rules/-", "value": _rule("welcome.example.com")}]
         less = [{"op": "remove", "path": "/spec/rules/1"}]
         self.patch("one-host", ("hello",), "json", more)
         self.patch("duplicate-hosts", ("wiki",), "json", less)
         self.kubectl("delete", "ingress", "--namespace", "login-and-block", "open")
         Deadline(30).until(
-            lambda: "open.example.com" not in self.hosts(), "collection of open.example.com"
+            lambda: "open.example.com" not in self.hosts(), "deletion of open.example.com"
         )
         say(
-            "Kubernetes itself has collected the object of the deleted Ingress, through its",
-            "ownerReference, before pic runs. The other two are a difference to look at:",
+            "Kubernetes has already deleted the PangolinResource of the deleted Ingress, because",
+            "the Ingress owned it. The other two changes show up in a preview:",
         )
         before = FIRST - {"open.example.com"}
-        self.engine(self.run("pulumi", "preview", "--diff"))
+        self.report(self.run("pulumi", "preview", "--diff"))
         self.expect(before, "a preview changes nothing")
-        self.engine(self.run("pulumi", "up", "--yes", "--skip-preview"))
+        self.report(self.run("pulumi", "up", "--yes", "--skip-preview"))
         self.table()
-        self.expect(self.day_after, "just these two hosts have changed")
+        self.expect(self.hosts_after_change, "only these two hosts have changed")
 
     def mistake(self) -> None:
-        """Take seven hosts away by mistake, and be stopped."""
-        say("A mistaken patch gives seven Ingresses another class:")
+        """Remove seven hosts by mistake; pic refuses."""
+        say("By mistake, seven Ingresses get another class:")
         for namespace, names in MISTAKEN.items():
             body = {"spec": {"ingressClassName": "nginx"}}
             self.patch(namespace, names, "merge", body)
         printed = self.run("pulumi", "up", "--yes", "--skip-preview", fails=True)
-        self.engine(printed)
-        self.expect(self.day_after, "nothing has changed: every host is still there")
-        found = re.search(r"PIC_ACKNOWLEDGE=([0-9a-f]+) pulumi up", printed)
-        if found is None:
-            raise DemoError("the refusal names no acknowledgement")
-        say("", "Had it been no mistake, the acknowledgement lets exactly these removals through:")
+        self.report(printed)
+        self.expect(self.hosts_after_change, "nothing has changed: every host is still exposed")
+        match = re.search(r"PIC_ACKNOWLEDGE=([0-9a-f]+) pulumi up", printed)
+        if match is None:
+            raise DemoError("the refusal has no acknowledgement to pass on")
+        say("", "If this was intended, the acknowledgement allows exactly these removals:")
         acknowledged = self.run(
-            "pulumi", "up", "--yes", "--skip-preview", env={"PIC_ACKNOWLEDGE": found[1]}
+            "pulumi", "up", "--yes", "--skip-preview", env={"PIC_ACKNOWLEDGE": match[1]}
         )
-        self.engine(acknowledged)
+        self.report(acknowledged)
         self.table()
-        self.expect(self.day_after - MISTAKEN_HOSTS, "these seven hosts are gone, and no other")
+        hosts = self.hosts_after_change - MISTAKEN_HOSTS
+        self.expect(hosts, "these seven hosts are removed, and no others")
 
     @property
-    def day_after(self) -> set[str]:
-        """The hosts after an ordinary day."""
-        gone = {"handbook.example.com", "open.example.com"}
-        return (FIRST | {"welcome.example.com"}) - gone
+    def hosts_after_change(self) -> set[str]:
+        """The hosts that `change` leaves."""
+        removed = {"handbook.example.com", "open.example.com"}
+        return (FIRST | {"welcome.example.com"}) - removed
 
-    def reports(self) -> Iterator[Mapping[str, object]]:
-        """Yield what the operator would write into the status of organisations and tunnels."""
-        listed = self.plane.kubectl(
+    def statuses(self) -> Iterator[Mapping[str, object]]:
+        """Yield the status that the operator would write for organizations and tunnels."""
+        answer = self.plane.kubectl(
             *("get", "pangolinorganizations,pangolintunnels", "-A", "--output=json")
         )
-        for item in json.loads(listed)["items"]:
+        for item in json.loads(answer)["items"]:
             status: dict[str, object] = {"status": "Ready"}
             if item["kind"] == "PangolinOrganization":
                 status["domains"] = [_domain(item["spec"]["defaults"]["defaultDomain"])]
@@ -153,49 +154,50 @@ class Demo:
             yield {**kind, "metadata": metadata, "status": status}
 
     def hosts(self) -> list[str]:
-        """Return the hosts of the live objects."""
+        """Return the hosts of the PangolinResources in the cluster."""
         path = "jsonpath={.items[*].spec.name}"
         return self.plane.kubectl("get", "pangolinresources", "-A", "--output", path).split()
 
-    def engine(self, printed: str) -> None:
-        """Show what matters of the engine's output; a warning that it repeats, only once."""
-        say(trimmed(printed, self.told), "")
-        self.told.update(diagnostics(printed))
+    def report(self, printed: str) -> None:
+        """Print a summary of the engine's output, without messages that were printed before."""
+        say(summary(printed, self.shown), "")
+        self.shown.update(diagnostics(printed))
 
-    def expect(self, wanted: set[str], what: str) -> None:
-        """Check the live hosts against what a step says of them."""
-        found = self.hosts()
-        if sorted(found) != sorted(wanted):
-            raise DemoError(f"not so: {what}; the hosts are {', '.join(sorted(found)) or 'none'}")
-        say(f"✓ {what}")
+    def expect(self, expected: set[str], claim: str) -> None:
+        """Check the hosts in the cluster, and print the claim that they prove."""
+        hosts = self.hosts()
+        if sorted(hosts) != sorted(expected):
+            names = ", ".join(sorted(hosts)) or "none"
+            raise DemoError(f"not true: {claim}; the hosts are {names}")
+        say(f"✓ {claim}")
 
     def table(self) -> None:
-        """Show the live objects."""
+        """Print the PangolinResources in the cluster."""
         columns = f"custom-columns={COLUMNS}"
         print(self.kubectl("get", "pangolinresources", "--all-namespaces", "--output", columns))
 
     def patch(self, namespace: str, names: tuple[str, ...], how: str, body: object) -> None:
-        """Patch Ingresses."""
+        """Patch some Ingresses of a namespace."""
         text = json.dumps(body, separators=(",", ":"))
         self.kubectl(
             *("patch", "ingress", *names, "--namespace", namespace, "--type", how, "--patch", text)
         )
 
     def kubectl(self, *arguments: str) -> str:
-        """Show and run a command of kubectl."""
-        show("kubectl", *arguments)
+        """Print and run a kubectl command."""
+        print_command("kubectl", *arguments)
         return self.plane.kubectl(*arguments)
 
     def run(self, *command: str, fails: bool = False, env: Mapping[str, str] | None = None) -> str:
-        """Show and run a command in the project, and check whether it fails as it should."""
-        show(*(f"{key}={value}" for key, value in (env or {}).items()), *command)
+        """Print and run a command in the project, and check whether it fails as expected."""
+        print_command(*(f"{key}={value}" for key, value in (env or {}).items()), *command)
         words = command
         if command[0] == "pic":
             words = (str(self.project.python), "-m", *command)
-        done = self.project.run(*words, check=not fails, env=env)
-        if fails and done.returncode == 0:
-            raise DemoError(f"{shlex.join(command)} should have been refused")
-        return done.stdout
+        process = self.project.run(*words, check=not fails, env=env)
+        if fails and process.returncode == 0:
+            raise DemoError(f"pic should have refused {shlex.join(command)}")
+        return process.stdout
 
 
 def _rule(host: str) -> Mapping[str, object]:
@@ -205,23 +207,23 @@ def _rule(host: str) -> Mapping[str, object]:
 
 
 def _domain(base: str) -> Mapping[str, object]:
-    return {**verified(base), "domainId": base.replace(".", "-")}
+    return {**verified_domain(base), "domainId": base.replace(".", "-")}
 
 
 def say(*lines: str) -> None:
-    """Print for people."""
+    """Print lines at once."""
     print(*lines, sep="\n", flush=True)
 
 
-def show(*command: str) -> None:
-    """Print a command as it is typed."""
+def print_command(*command: str) -> None:
+    """Print a command as a user would type it."""
     typed = (word if word.startswith("PIC_") else shlex.quote(word) for word in command)
     say("", f"$ {' '.join(typed)}")
 
 
 @contextmanager
 def step(title: str) -> Iterator[None]:
-    """Print the heading of a step, and in the end how long it took."""
+    """Print the title of a step, and at its end how long it took."""
     say("", f"━━ {title}")
     began = monotonic()
     yield
@@ -229,32 +231,33 @@ def step(title: str) -> Iterator[None]:
 
 
 def run() -> None:
-    """Start everything, go through the steps, and remove everything."""
+    """Start everything, run the steps, and remove everything."""
     os.chdir(ROOT)
     tools = toolchain.resolve(echo=lambda line: print(line, file=sys.stderr))
     with ExitStack() as stack:
-        with step("A Kubernetes API server of our own, with the CRDs of Pangolin's operator"):
+        with step("Start a Kubernetes API server with the CRDs of the Pangolin operator"):
             plane = stack.enter_context(ControlPlane(crds="targets", binaries=tools.controlplane))
             project = stack.enter_context(workspace(tools, plane.kubeconfig, **SETTINGS))
             demo = Demo(plane, project)
-        with step("Ingresses, as teams have them"):
+        with step("Create the Ingresses of five example teams"):
             demo.examples()
-        with step("pic init binds a stack to this one cluster"):
+        with step("Bind a stack to this cluster"):
             demo.bind()
-        with step("pulumi up gives every public host its PangolinResource"):
+        with step("Deploy: every public host gets a PangolinResource"):
             demo.first()
-        with step("An ordinary day: what changes can be looked at before it happens"):
-            demo.day()
-        with step("A mistake: too many removals are refused before anything happens"):
+        with step("Change three Ingresses: preview the difference, then apply it"):
+            demo.change()
+        with step("Make a mistake: pic refuses to remove many hosts at once"):
             demo.mistake()
 
 
-def main() -> int:
+def main(environment: Mapping[str, str] = os.environ) -> int:
     """Run the demo and return its exit code."""
     began = monotonic()
-    code = standalone.main("demo", run, (DemoError, *TROUBLE))
+    code = standalone.main("demo", run, (DemoError, *EXPECTED_ERRORS), environment)
     if code == 0:
-        say("", f"The demo took {monotonic() - began:.0f} s; the cluster and the project are gone.")
+        seconds = monotonic() - began
+        say("", f"The demo took {seconds:.0f} s. The cluster and the project are removed.")
     return code
 
 

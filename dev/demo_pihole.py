@@ -17,7 +17,7 @@ from time import monotonic
 
 from dev import demo, standalone, toolchain
 from dev.controlplane import ControlPlane, ControlPlaneError
-from dev.demo import DemoError, say, show, step
+from dev.demo import DemoError, print_command, say, step
 from dev.pihole import PiHole, PiHoleError
 from dev.probing import Probe
 from dev.workspace import ROOT, Workspace, workspace
@@ -46,10 +46,10 @@ class Demo:
     def prepare(self) -> None:
         """Bind a stack to cluster and Pi-hole, and fill the cluster."""
         self.kubectl("apply", "--server-side", "--filename", EXAMPLE)
-        reports = [*demo.Demo(self.plane, self.project).reports()]
+        statuses = [*demo.Demo(self.plane, self.project).statuses()]
         self.plane.kubectl(
             *("apply", "--server-side", "--subresource=status", "--filename=-"),
-            input=json.dumps({"apiVersion": "v1", "kind": "List", "items": reports}),
+            input=json.dumps({"apiVersion": "v1", "kind": "List", "items": statuses}),
         )
         self.pic("init")
         say(
@@ -97,11 +97,11 @@ class Demo:
         self.settings(piholeTargetIp=MOVED)
         with Probe(self.pihole, HOSTS, (USUAL, MOVED)) as probe:
             self.pic("up")
-        heard = probe.heard
+        heard = probe.counts
         self.check(self.resolved(*HOSTS) == [[MOVED]] * len(HOSTS), "every host has moved")
         self.check(
-            (heard.missing, heard.strange) == (0, 0),
-            f"of {heard.asked:,} questions none went without an answer",
+            (heard.missing, heard.unexpected) == (0, 0),
+            f"of {heard.queries:,} questions none went without an answer",
         )
 
     def mistake(self) -> None:
@@ -191,7 +191,7 @@ class Demo:
 
     def kubectl(self, *arguments: str) -> str:
         """Show and run a command of kubectl."""
-        show("kubectl", *arguments)
+        print_command("kubectl", *arguments)
         return self.plane.kubectl(*arguments)
 
     def pic(self, verb: str, *arguments: str, code: int = 0) -> str:
@@ -202,7 +202,7 @@ class Demo:
 
     def run(self, *command: str, code: int = 0) -> str:
         """Show and run a command in the project, and check its exit code."""
-        show(*command)
+        print_command(*command)
         words = command
         if command[0] == "pic":
             words = (str(self.project.python), "-m", *command)

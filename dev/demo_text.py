@@ -1,4 +1,4 @@
-"""What of the engine's output matters to somebody who sees it for the first time. No I/O."""
+"""Shortens the output of the engine to what a first-time reader needs. No I/O."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -11,16 +11,16 @@ _URN = re.compile(r".*?\[urn=\S*::(\S+?)\]")
 _NAMING = re.compile(r" +\[(id|urn|provider)=")
 _SPEC = re.compile(r" {8}spec +:")
 _TITLE = re.compile(r"[A-Z]\w*:")
-_TOLD = re.compile(r" {4}(warning: )?[A-Z]\w+: ")
+_MESSAGE = re.compile(r" {4}(warning: )?[A-Z]\w+: ")
 
 
-def trimmed(text: str, told: Collection[str] = ()) -> str:
-    """Leave out progress, names, metadata of new objects, and diagnostics that were told before."""
+def summary(text: str, shown: Collection[str] = ()) -> str:
+    """Drop progress, URNs, the metadata of new objects, and messages that were shown before."""
     lines = text.splitlines()
     steps = _diff(lines) if any(_BEGIN.match(line) for line in lines) else _progress(lines)
     parts = [
         [*steps],
-        _untold(_section(lines, "Diagnostics:"), told),
+        _without_shown(_section(lines, "Diagnostics:"), shown),
         _section(lines, "Resources:"),
         _section(lines, "Duration:"),
     ]
@@ -28,9 +28,9 @@ def trimmed(text: str, told: Collection[str] = ()) -> str:
 
 
 def diagnostics(text: str) -> list[str]:
-    """Return what is told of this run, errors left out."""
-    found = _section(text.splitlines(), "Diagnostics:")
-    return [line for line in found if _TOLD.match(line)]
+    """Return the messages of a run, without errors."""
+    section = _section(text.splitlines(), "Diagnostics:")
+    return [line for line in section if _MESSAGE.match(line)]
 
 
 def _progress(lines: list[str]) -> Iterator[str]:
@@ -45,11 +45,11 @@ def _diff(lines: list[str]) -> Iterator[str]:
         if begin and urn and begin[2] != "refresh":
             yield f"    {begin[1]} PangolinResource {urn[1]} ({begin[2]})"
             body = [line for line in block[1:] if line.strip() and not _NAMING.match(line)]
-            yield from _shown(begin[2], body)
+            yield from _details(begin[2], body)
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Yield the lines of each resource, the one that names its operation first."""
+    """Yield the lines of each resource; the first one names its operation."""
     block: list[str] = []
     for line in lines:
         if not line.startswith(" ") or _STEP.match(line):
@@ -62,8 +62,8 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
         yield block
 
 
-def _shown(operation: str, body: list[str]) -> list[str]:
-    """Return the whole change of an update, the spec of a new object, and nothing of the others."""
+def _details(operation: str, body: list[str]) -> list[str]:
+    """Return the whole change of an update, the spec of a new object, and nothing for others."""
     if operation == "create":
         start = next(at for at, line in enumerate(body) if _SPEC.match(line))
         return body[start:]
@@ -72,16 +72,16 @@ def _shown(operation: str, body: list[str]) -> list[str]:
 
 def _section(lines: list[str], title: str) -> list[str]:
     """Return the section with this title; it ends where the next title begins."""
-    found: list[str] = []
+    section: list[str] = []
     for line in lines:
-        if line.startswith(title) or (found and line.startswith(" ")):
-            found.append(line.rstrip())
-        elif found and _TITLE.match(line):
+        if line.startswith(title) or (section and line.startswith(" ")):
+            section.append(line.rstrip())
+        elif section and _TITLE.match(line):
             break
-    return found
+    return section
 
 
-def _untold(section: list[str], told: Collection[str]) -> list[str]:
-    """Return the section without what was told before; nothing where nothing is left."""
-    left = [line for line in section if line not in told]
-    return left if any(line.startswith("    ") for line in left) else []
+def _without_shown(section: list[str], shown: Collection[str]) -> list[str]:
+    """Return the section without the lines shown before; empty if no message remains."""
+    rest = [line for line in section if line not in shown]
+    return rest if any(line.startswith("    ") for line in rest) else []

@@ -1,4 +1,4 @@
-"""Mutates manifests and plans them: whatever the bytes, `pic plan` never ends in a traceback."""
+"""Plans mutated manifests, to check that `pic plan` never ends with a traceback."""
 
 import argparse
 import copy
@@ -15,13 +15,13 @@ from typing import Any
 
 import yaml
 
-from pic.cli import main as cli
+from pic.cli.main import main as run_pic
 
 EXAMPLES = Path(__file__).resolve().parent / "examples"
 COMMAND = ["plan", "--offline", "--manifests", "-"]
 ALLOWED = frozenset({0, 2})
-# One in so many is also given to a process of its own, as a user would.
-WHOLE_PROCESS = 500
+# Every so many mutants, pic also runs in a process of its own, as a user would run it.
+WHOLE_PROCESS_EVERY = 500
 
 ODD: tuple[object, ...] = (
     None, True, False, 0, -1, 65536, 10**40, 1.5, float("nan"), "", " ", "`", "${VAR}", "*",
@@ -37,34 +37,35 @@ SNIPPETS = (
 
 
 def mutants(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
-    """Yield that many mutated manifests, the same for the same seed."""
-    chance = random.Random(seed)  # noqa: S311 - not a secret
+    """Yield mutated manifests with the name of the last mutation; a seed repeats them."""
+    rng = random.Random(seed)  # noqa: S311 - this is not cryptography
     texts = [path.read_bytes() for path in sorted(EXAMPLES.rglob("*.yaml"))]
-    ways: tuple[Callable[[random.Random, bytes], bytes], ...] = (_bytes, _snippets, _lines, _tree)
+    mutations: tuple[Callable[[random.Random, bytes], bytes], ...]
+    mutations = (_bytes, _snippets, _lines, _tree)
     for _ in range(count):
-        way = chance.choice(ways)
-        text = chance.choice(texts)
-        for _ in range(chance.randint(1, 4)):
-            text = way(chance, text)
-        yield way.__name__.strip("_"), text
+        mutate = rng.choice(mutations)
+        text = rng.choice(texts)
+        for _ in range(rng.randint(1, 4)):
+            text = mutate(rng, text)
+        yield mutate.__name__.strip("_"), text
 
 
-def _bytes(chance: random.Random, text: bytes) -> bytes:
+def _bytes(rng: random.Random, text: bytes) -> bytes:
     changed = bytearray(text)
-    for _ in range(chance.randint(1, 8)):
-        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    for _ in range(rng.randint(1, 8)):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
     return bytes(changed)
 
 
-def _snippets(chance: random.Random, text: bytes) -> bytes:
-    at = chance.randrange(len(text) + 1)
-    return text[:at] + chance.choice(SNIPPETS) + text[at:]
+def _snippets(rng: random.Random, text: bytes) -> bytes:
+    at = rng.randrange(len(text) + 1)
+    return text[:at] + rng.choice(SNIPPETS) + text[at:]
 
 
-def _lines(chance: random.Random, text: bytes) -> bytes:
+def _lines(rng: random.Random, text: bytes) -> bytes:
     lines = text.splitlines(keepends=True) or [b"\n"]
-    at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-    match chance.randrange(4):
+    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    match rng.randrange(4):
         case 0:
             del lines[at]
         case 1:
@@ -76,16 +77,16 @@ def _lines(chance: random.Random, text: bytes) -> bytes:
     return b"".join(lines) or b"\n"
 
 
-def _tree(chance: random.Random, text: bytes) -> bytes:
-    """Put something odd at a random place of the parsed documents."""
+def _tree(rng: random.Random, text: bytes) -> bytes:
+    """Put an odd value at a random place of the parsed documents."""
     try:
         documents = list(yaml.safe_load_all(text))
     except (yaml.YAMLError, ValueError, RecursionError):
         return text
     places = list(_places(documents))
     if places:
-        holder, key = chance.choice(places)
-        holder[key] = copy.deepcopy(chance.choice(ODD))
+        container, key = rng.choice(places)
+        container[key] = copy.deepcopy(rng.choice(ODD))
     return yaml.safe_dump_all(documents, allow_unicode=True).encode("utf-8", "surrogatepass")
 
 
@@ -103,8 +104,8 @@ def outcome(text: bytes) -> str:
     stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(text))
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            return str(cli.main(COMMAND))
-    except BaseException as error:  # noqa: BLE001 - that is what is looked for
+            return str(run_pic(COMMAND))
+    except BaseException as error:  # noqa: BLE001 - any exception is a finding
         return f"{type(error).__name__}: {error}"
     finally:
         sys.stdin = stdin
@@ -118,22 +119,22 @@ def whole_process(text: bytes) -> str:
 
 
 def main() -> int:
-    """Run the mutants and print what became of them; fail at the first surprise."""
+    """Plan the mutants and print the exit codes; return 1 at the first unexpected one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     start, outcomes = time.monotonic(), Counter[str]()
     print(f"fuzz: {options.count} mutants from seed {options.seed}")
-    for number, (way, text) in enumerate(mutants(options.seed, options.count), 1):
-        found = outcome(text)
-        if found in map(str, ALLOWED) and number % WHOLE_PROCESS == 0:
-            found = whole_process(text)
-        if found not in map(str, ALLOWED):
+    for number, (mutation, text) in enumerate(mutants(options.seed, options.count), 1):
+        result = outcome(text)
+        if result in map(str, ALLOWED) and number % WHOLE_PROCESS_EVERY == 0:
+            result = whole_process(text)
+        if result not in map(str, ALLOWED):
             Path("fuzz-failure.yaml").write_bytes(text)
-            print(f"fuzz: mutant {number} ({way}) ended with {found}; see fuzz-failure.yaml")
+            print(f"fuzz: mutant {number} ({mutation}) ended with {result}: see fuzz-failure.yaml")
             return 1
-        outcomes[found] += 1
+        outcomes[result] += 1
         if number % 2000 == 0:
             print(f"fuzz: {number} mutants, {time.monotonic() - start:.0f} s", flush=True)
     print(f"fuzz: exit codes {dict(outcomes)}, no traceback")

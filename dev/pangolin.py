@@ -1,10 +1,10 @@
-"""What the operator of Pangolin writes, for tests and demos that do without it."""
+"""Builds what the Pangolin operator writes, for tests and demos that run without it."""
 
 from typing import Any
 
 
-def verified(domain: str) -> dict[str, Any]:
-    """Return a base domain that may be used, as in the status of an organisation."""
+def verified_domain(domain: str) -> dict[str, Any]:
+    """Return a verified base domain, as in the status of a PangolinOrganization."""
     return {
         "baseDomain": domain,
         "configManaged": False,

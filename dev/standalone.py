@@ -1,38 +1,45 @@
-"""How a program ends that starts a cluster of its own: a demo, or a measurement."""
+"""Runs a program that starts its own cluster, a demo or a measurement, and ends it cleanly."""
 
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 REFUSED, FAILED, STOPPED = 2, 1, 130
 
-Trouble = tuple[type[Exception], ...]
+Errors = tuple[type[Exception], ...]
 
 
-def main(name: str, run: Callable[[], None], trouble: Trouble) -> int:
-    """Run a program to its end and return the exit code; what it fails with is one line.
+def main(
+    name: str,
+    run: Callable[[], None],
+    expected: Errors,
+    environment: Mapping[str, str] = os.environ,
+) -> int:
+    """Run a program and return its exit code; an expected error prints one line.
 
     Args:
-        name: Of the program, in a word.
-        run: Removes all that it has started, also where it is stopped.
-        trouble: What may be expected to go wrong.
+        name: Names the program in its messages, in one word.
+        run: The program. It must remove all that it has started, also when it is interrupted.
+        expected: The errors that are printed without a traceback.
+        environment: Must not contain KUBECONFIG.
     """
-    if "KUBECONFIG" in os.environ:
+    if "KUBECONFIG" in environment:
         print(
-            f"{name}: KUBECONFIG is set, and the {name} never touches a cluster it did not start:"
-            " run it with KUBECONFIG unset",
+            f"{name}: KUBECONFIG is set, but the {name} only uses a cluster that it starts itself;"
+            " unset KUBECONFIG and run it again",
             file=sys.stderr,
         )
         return REFUSED
+    # SIGTERM and SIGHUP then unwind the stack like Ctrl-C, so that `run` can clean up.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
         run()
     except KeyboardInterrupt:
-        print(f"\n{name}: stopped; nothing is left behind", file=sys.stderr)
+        print(f"\n{name}: interrupted; everything that it started is removed", file=sys.stderr)
         return STOPPED
-    except trouble as error:
+    except expected as error:
         print(f"\n{name}: {error}", file=sys.stderr)
         return FAILED
     return 0

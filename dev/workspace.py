@@ -1,4 +1,4 @@
-"""A throw-away Pulumi project over this checkout: its own stacks, state and environment."""
+"""Makes a temporary Pulumi project over this checkout, with its own stacks and state."""
 
 import contextlib
 import os
@@ -17,19 +17,19 @@ from dev.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("Pulumi.yaml", "__main__.py", "pic", "plugins", "requirements.txt", ".venv")
-PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - protects nothing
+PASSPHRASE = "a passphrase for throw-away stacks"  # noqa: S105 - the stacks hold no secrets
 SUPERVISOR = ROOT / "pic" / "core" / "supervisor.py"
 SECONDS, END_SECONDS = 300, 10
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A project folder in which `pulumi` and `pic` are run as a user would.
+    """Runs `pulumi` and `pic` in a project folder, as a user would.
 
     Attributes:
         path: The project folder.
-        kubeconfig: Of the cluster that the commands talk to.
-        extra: Environment for every command.
+        kubeconfig: The kubeconfig that the commands use.
+        extra: Environment variables for every command.
     """
 
     path: Path
@@ -48,11 +48,11 @@ class Workspace:
         return self.path / ".venv" / "bin" / "python"
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the commands: nothing of the user's own Pulumi or cluster."""
-        own = ("PULUMI_", "PIC_", "KUBE", "PIHOLE_")
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(own)}
+        """Return the environment of the commands, without the user's Pulumi and cluster."""
+        personal = ("PULUMI_", "PIC_", "KUBE", "PIHOLE_")
+        rest = {key: value for key, value in os.environ.items() if not key.startswith(personal)}
         return {
-            **kept,
+            **rest,
             **self.tools.environment(),
             "KUBECONFIG": str(self.kubeconfig),
             "PULUMI_BACKEND_URL": f"file://{self.state}",
@@ -64,7 +64,7 @@ class Workspace:
     def start(
         self, *command: str, stderr: int = subprocess.STDOUT, env: Mapping[str, str] | None = None
     ) -> Iterator["subprocess.Popen[str]"]:
-        """Start a command here; it and all that it started are gone when the block ends."""
+        """Start a command; it and its descendants end with the block."""
         supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid())]
         process = subprocess.Popen(
             [*supervisor, *command],
@@ -74,7 +74,7 @@ class Workspace:
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
-            start_new_session=True,  # Ctrl-C is for the owner, who ends what it started
+            start_new_session=True,  # Ctrl-C reaches only the owner, which ends the command
         )
         with process:
             try:
@@ -85,10 +85,10 @@ class Workspace:
     def run(
         self, *command: str, check: bool = True, env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command here and return what it printed; both streams are one.
+        """Run a command and return its output, with both streams merged.
 
         Raises:
-            AssertionError: It failed, and that was not expected.
+            AssertionError: The command failed, and `check` is set.
         """
         with self.start(*command, env=env) as process:
             printed, _ = process.communicate(timeout=SECONDS)
@@ -97,7 +97,7 @@ class Workspace:
         return subprocess.CompletedProcess(command, process.returncode, printed)
 
     def pulumi_command(self, *arguments: str) -> tuple[str, ...]:
-        """Return the whole command for some arguments of pulumi."""
+        """Return the command that runs pulumi with these arguments."""
         return (str(self.tools.pulumi), *arguments, "--non-interactive", "--color", "never")
 
     def pulumi(self, *arguments: str, check: bool = True, **env: str) -> str:
@@ -109,16 +109,16 @@ class Workspace:
         return self.run(str(self.python), "-m", "pic", *arguments, check=check, env=env).stdout
 
     def processes(self) -> list[int]:
-        """List the processes that work for this project, whoever started them."""
+        """List the processes of this project: those that have its backend in their environment."""
         mark = f"PULUMI_BACKEND_URL=file://{self.state}".encode()
         pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
         return [pid for pid in pids if mark in _environment_of(pid)]
 
     def end(self) -> None:
-        """End what still works for this project, and wait until it is gone."""
-        end = time.monotonic() + END_SECONDS
-        while (left := self.processes()) and time.monotonic() < end:
-            for pid in left:
+        """Kill the remaining processes of this project, and wait until they have ended."""
+        deadline = time.monotonic() + END_SECONDS
+        while (remaining := self.processes()) and time.monotonic() < deadline:
+            for pid in remaining:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.01)
@@ -127,21 +127,21 @@ class Workspace:
 def _environment_of(pid: int) -> list[bytes]:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:  # it has ended, or is another user's
+    except OSError:  # it has ended, or belongs to another user
         return []
 
 
 @contextmanager
 def workspace(tools: Toolchain, kubeconfig: Path, **extra: str) -> Iterator[Workspace]:
-    """Make a project folder; in the end remove it, and end what still works for it."""
+    """Make a project folder; at the end of the block kill its processes and remove it."""
     folder = Path(tempfile.mkdtemp(prefix="pic-workspace-"))
-    made = Workspace(folder, tools, kubeconfig, extra)
+    project = Workspace(folder, tools, kubeconfig, extra)
     try:
         for name in SHARED:
             (folder / name).symlink_to(ROOT / name)
         (folder / "stacks").mkdir()
         (folder / "state").mkdir()
-        yield made
+        yield project
     finally:
-        made.end()
+        project.end()
         shutil.rmtree(folder, ignore_errors=True)

@@ -11,7 +11,7 @@ import yaml
 from dev.chaos.world import DOMAIN, NAMESPACES
 from dev.controlplane import ControlPlane
 from dev.controlplane.api import APPLY, Api
-from dev.pangolin import verified
+from dev.pangolin import verified_domain
 from dev.workspace import Workspace
 from pic.settings.stack_file import StackFile
 
@@ -45,7 +45,7 @@ def fill(api: Api) -> None:
         _apply(api, f"/api/v1/namespaces/{name}", "v1", "Namespace", {})
         ports = {"ports": [{"port": 80}]}
         _apply(api, f"/api/v1/namespaces/{name}/services/app", "v1", "Service", ports)
-    domain = verified(DOMAIN)
+    domain = verified_domain(DOMAIN)
     spec = {"apiEndpoint": "https://pangolin.example", "apiKeyRef": {"name": "api", "key": "key"}}
     _pangolin(api, "PangolinOrganization", "home", spec, {"domains": [domain]})
     _pangolin(api, "PangolinTunnel", "default", {"organizationRef": {"name": "home"}}, {})

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from dev.controlplane.faults import (
     PLUGIN,
-    Asked,
     Fault,
+    Request,
     Reset,
     Slow,
     Truncated,
@@ -37,7 +37,7 @@ class Troubles:
     met: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, asked: Asked) -> Fault | None:
+    def __call__(self, asked: Request) -> Fault | None:
         """Say what becomes of a request."""
         with self._lock:
             percent = ENGINE_PERCENT if asked.agent == PLUGIN else PERCENT

@@ -1,4 +1,4 @@
-"""A real control plane on this machine, without Docker: for tests, benchmarks, `make cluster`."""
+"""Runs a real control plane on this machine, without Docker, for tests and benchmarks."""
 
 from dev.controlplane.errors import ControlPlaneError
 from dev.controlplane.plane import ControlPlane

@@ -1,4 +1,4 @@
-"""Run a control plane in the foreground, or kubectl against it.
+"""Runs a control plane in the foreground, or kubectl against it.
 
 python -m dev.controlplane [--crds targets|target|none]
 python -m dev.controlplane kubectl -- get ingress -A
@@ -26,7 +26,7 @@ RECORD = Path(__file__).parents[2] / ".toolchain" / "kubeconfig"
 
 
 def main() -> None:
-    """Dispatch; an expected error is one message, without a traceback."""
+    """Run the chosen command; an expected error prints one message and no traceback."""
     try:
         if sys.argv[1:2] == ["kubectl"]:
             kubectl(sys.argv[2:])
@@ -40,26 +40,26 @@ def run(argv: list[str]) -> None:
     """Run until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m dev.controlplane")
     parser.add_argument("--crds", choices=["targets", "target", "none"], default="targets")
-    parser.add_argument("--record", type=Path, default=RECORD, help="where its kubeconfig goes")
-    wanted = parser.parse_args(argv)
-    ended = Event()
+    parser.add_argument("--record", type=Path, default=RECORD, help="file for the kubeconfig")
+    options = parser.parse_args(argv)
+    stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, lambda *_: stop.set())
     echo("starting a control plane")
-    with ControlPlane(crds=None if wanted.crds == "none" else wanted.crds) as plane:
-        wanted.record.parent.mkdir(exist_ok=True)
-        write_private(wanted.record, plane.kubeconfig.read_text())
+    with ControlPlane(crds=None if options.crds == "none" else options.crds) as plane:
+        options.record.parent.mkdir(exist_ok=True)
+        write_private(options.record, plane.kubeconfig.read_text())
         try:
-            print(f"export KUBECONFIG={shlex.quote(str(wanted.record))}", flush=True)
+            print(f"export KUBECONFIG={shlex.quote(str(options.record))}", flush=True)
             echo(f"{plane.server} serves until Ctrl-C")
-            while not ended.wait(1):
+            while not stop.wait(1):
                 plane.check()
         finally:
-            wanted.record.unlink(missing_ok=True)
+            options.record.unlink(missing_ok=True)
 
 
 def kubectl(argv: list[str]) -> None:
-    """Become kubectl, for $KUBECONFIG or else for the cluster that runs in the foreground."""
+    """Replace this process by kubectl, for $KUBECONFIG or else for the `make cluster` one."""
     if "KUBECONFIG" not in os.environ:
         _check_record()
         os.environ["KUBECONFIG"] = str(RECORD)
@@ -71,13 +71,13 @@ def kubectl(argv: list[str]) -> None:
 def _check_record() -> None:
     remedy = "run `make cluster` in another terminal, or set KUBECONFIG"
     if not RECORD.exists():
-        raise ControlPlaneError(f"there is no cluster: {remedy}")
+        raise ControlPlaneError(f"no cluster is running: {remedy}")
     url = urlsplit(yaml.safe_load(RECORD.read_text())["clusters"][0]["cluster"]["server"])
     try:
         socket.create_connection((str(url.hostname), url.port or 443), timeout=5).close()
     except OSError:
         raise ControlPlaneError(
-            f"the cluster that `make cluster` started is gone: {remedy}"
+            f"the cluster that `make cluster` started does not answer: {remedy}"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Who may come in: users with tokens, the key of service account tokens, kubeconfig files."""
+"""Creates the credentials of a control plane: tokens, the signing key, kubeconfig files."""
 
 import base64
 import secrets
@@ -35,7 +35,7 @@ users:
 
 @dataclass(frozen=True)
 class Users:
-    """Users and their groups, each with a token; the API server reads them once, when it starts."""
+    """Holds users, their groups and tokens; the API server reads them once, when it starts."""
 
     groups: Mapping[str, Sequence[str]]
     tokens: Mapping[str, str] = field(init=False)
@@ -44,18 +44,24 @@ class Users:
         object.__setattr__(self, "tokens", {user: secrets.token_hex(16) for user in self.groups})
 
     def token(self, user: str, groups: Sequence[str]) -> str:
-        """The token of a user, who must be one of them and in these groups."""
+        """Return the token of a user.
+
+        Raises:
+            ControlPlaneError: The user does not exist, or is not in these groups.
+        """
         if user not in self.groups or not set(groups) <= set(self.groups[user]):
-            known = ", ".join(f"{name} {list(its)}" for name, its in sorted(self.groups.items()))
+            users = ", ".join(
+                f"{name} {list(groups)}" for name, groups in sorted(self.groups.items())
+            )
             raise ControlPlaneError(
-                f"there is no user {user} in groups {list(groups)}, only {known}. Users are read "
-                f"when the API server starts: name them in ControlPlane(users=…), or use a service "
-                f"account"
+                f"no user {user} in groups {list(groups)} exists; the users are {users}. The API "
+                f"server reads them when it starts: name the user in ControlPlane(users=…), or use "
+                f"a service account"
             )
         return self.tokens[user]
 
     def csv(self) -> str:
-        """The static token file: token, user, uid, groups."""
+        """Return the static token file: token, user, uid, groups."""
         return "".join(
             f'{self.tokens[user]},{user},{user},"{",".join(groups)}"\n'
             for user, groups in self.groups.items()
@@ -63,20 +69,20 @@ class Users:
 
 
 def signing_key() -> str:
-    """A fresh private key, PEM; the API server derives the public one from it."""
+    """Return a new private key as PEM; the API server derives the public key from it."""
     number = secrets.randbelow(P256_ORDER - 1) + 1
     text = base64.encodebytes(EC_HEAD + number.to_bytes(32, "big") + EC_TAIL).decode()
     return f"-----BEGIN EC PRIVATE KEY-----\n{text}-----END EC PRIVATE KEY-----\n"
 
 
 def authority_of(chain: str) -> str:
-    """The last certificate of a PEM chain: the one that signed the server's."""
+    """Return the last certificate of a PEM chain: the one that signed the server certificate."""
     begin = "-----BEGIN CERTIFICATE-----"
     return begin + chain.rsplit(begin, maxsplit=1)[1]
 
 
 def write_private(path: Path, text: str) -> Path:
-    """Write a file that only its owner may read, whole or not at all."""
+    """Write a file that only its owner may read, atomically."""
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     fresh.touch(mode=0o600)
     fresh.write_text(text)

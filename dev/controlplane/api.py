@@ -1,4 +1,4 @@
-"""The few requests that the control plane itself makes to its API server."""
+"""Sends the few requests that the control plane itself makes to its API server."""
 
 import json
 import ssl
@@ -11,7 +11,7 @@ JSON, APPLY = "application/json", "application/apply-patch+yaml"
 
 
 class RefusedError(ControlPlaneError):
-    """The API server answered, and the answer is no."""
+    """Says that the API server answered with an error status."""
 
     def __init__(self, status: int, answer: str) -> None:
         super().__init__(f"the API server answered {status}: {answer.strip()}")
@@ -19,7 +19,7 @@ class RefusedError(ControlPlaneError):
 
 
 class Api:
-    """Speaks to one API server as its admin; knows nothing of proxies, as it is on this host."""
+    """Talks to one API server as its admin; ignores proxy settings, as the server is local."""
 
     def __init__(self, port: int, token: str, authority: str) -> None:
         self._port = port
@@ -29,23 +29,23 @@ class Api:
     def request(
         self, method: str, path: str, body: object = None, content: str = JSON
     ) -> dict[str, Any]:
-        """Send a body, an object or YAML text, and return the object that comes back."""
-        sent = body if body is None or isinstance(body, str) else json.dumps(body)
-        status, text = self._send(method, path, sent, content)
+        """Send an object or YAML text as the body, and return the object in the answer."""
+        text = body if body is None or isinstance(body, str) else json.dumps(body)
+        status, received = self._send(method, path, text, content)
         if status >= 400:
-            raise RefusedError(status, text)
-        answer: dict[str, Any] = json.loads(text)
+            raise RefusedError(status, received)
+        answer: dict[str, Any] = json.loads(received)
         return answer
 
     def is_ready(self) -> bool:
-        """Whether the server says that it is ready to serve."""
+        """Say whether the server reports that it is ready."""
         try:
             return self._send("GET", "/readyz", None, JSON)[0] == 200
         except ControlPlaneError:
             return False
 
     def has(self, path: str) -> bool:
-        """Whether there is an object."""
+        """Say whether an object exists."""
         try:
             self.request("GET", path)
         except RefusedError as error:

@@ -1,4 +1,4 @@
-"""Install the CustomResourceDefinitions of `dev/crds`, and know when they are served."""
+"""Installs the CustomResourceDefinitions of `dev/crds`, and waits until they are served."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ PROBE_VALUES = {"targets": "[{ip: probe, port: 80}]", "target": "{ip: probe, por
 
 
 def install(api: Api, generation: Generation, deadline: Deadline) -> None:
-    """Apply the definitions and wait until the API server serves them, in this generation."""
+    """Apply the definitions of a generation, and wait until the API server serves them."""
     for path in (*sorted(HOME.glob("*.yaml")), HOME / generation / "pangolinresources.yaml"):
         where = f"{DEFINITIONS}/{path.stem}.tunnel.pangolin.io?fieldManager=pic-dev&force=true"
         api.request("PATCH", where, path.read_text(), APPLY)
@@ -34,12 +34,12 @@ def install(api: Api, generation: Generation, deadline: Deadline) -> None:
 
 
 def are_discovered(api: Api) -> bool:
-    """Whether a client that asks what there is learns of every kind."""
+    """Say whether API discovery lists every kind."""
     try:
-        found = api.request("GET", GROUP)["resources"]
+        resources = api.request("GET", GROUP)["resources"]
     except RefusedError:
         return False
-    return {resource["name"] for resource in found} >= KINDS
+    return {resource["name"] for resource in resources} >= KINDS
 
 
 def _are_established(api: Api) -> bool:
@@ -49,13 +49,17 @@ def _are_established(api: Api) -> bool:
 
 def _is_established(definition: Mapping[str, Any]) -> bool:
     conditions = definition["status"]["conditions"] or ()  # null at first
-    return any((it["type"], it["status"]) == ("Established", "True") for it in conditions)
+    return any(
+        (condition["type"], condition["status"]) == ("Established", "True")
+        for condition in conditions
+    )
 
 
 def _serves(api: Api, generation: Generation) -> bool:
-    """Try a field that only this generation has, without effect.
+    """Try a field that only this generation has, as a dry run.
 
-    An apply, because the API server holds back every create in the first 2 s of a definition.
+    It is an apply, because the API server delays every create during the first two seconds of a
+    definition.
     """
     where = f"{GROUP}/namespaces/default/pangolinresources/probe?fieldManager=pic-dev&dryRun=All"
     try:

@@ -1,4 +1,4 @@
-"""Words for people, beside the data on standard output."""
+"""Prints progress messages to standard error, so that standard output holds only data."""
 
 import sys
 

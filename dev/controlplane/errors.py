@@ -1,5 +1,5 @@
-"""What can go wrong with the control plane."""
+"""Defines the error of the control plane."""
 
 
 class ControlPlaneError(Exception):
-    """A part did not start, or the API server refused what it was asked; the text says which."""
+    """Says which part did not start, or which request the API server refused."""

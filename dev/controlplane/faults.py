@@ -1,13 +1,13 @@
-"""What may go wrong between a client and an API server: each request, and what is done to it."""
+"""Defines the faults that the proxy can inject between a client and an API server."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-PLUGIN, PIC = "pulumi-kubernetes", "python-urllib3"  # as they name themselves
+PLUGIN, PIC = "pulumi-kubernetes", "python-urllib3"  # their User-Agent headers
 
 
-class Asked(NamedTuple):
-    """One request, as rules see it.
+class Request(NamedTuple):
+    """Describes one request, as a rule sees it.
 
     Attributes:
         headers: By lower-case name, without the credentials.
@@ -21,17 +21,17 @@ class Asked(NamedTuple):
 
     @property
     def agent(self) -> str:
-        """The program that asks, without its version."""
+        """The program that sent the request, without its version."""
         return self.headers.get("user-agent", "").partition("/")[0]
 
     @property
     def is_watch(self) -> bool:
-        """Whether events are to follow."""
+        """Whether the request opens a watch."""
         return "watch=" in self.query
 
 
 class Answer(NamedTuple):
-    """What is said in the API server's place."""
+    """Answers in place of the API server."""
 
     status: int
     body: object
@@ -39,44 +39,44 @@ class Answer(NamedTuple):
 
 
 class Reset(NamedTuple):
-    """The connection is reset.
+    """Resets the connection.
 
     Attributes:
-        done: The API server has done what was asked; only its answer is lost.
+        done: The API server has carried out the request; only its answer is lost.
     """
 
     done: bool = False
 
 
 class Slow(NamedTuple):
-    """The request is held back for some seconds, or until the proxy stops."""
+    """Delays the request for some seconds, or until the proxy stops."""
 
     seconds: float
 
 
 class Truncated(NamedTuple):
-    """The answer breaks off in the middle; a watch, in the middle of its first piece."""
+    """Cuts the answer in the middle; that of a watch, in the middle of its first chunk."""
 
 
 Fault = Answer | Reset | Slow | Truncated
-# None where the API server is to answer. It is called by many threads at once.
-Rule = Callable[[Asked], Fault | None]
+# Returns None to let the API server answer. Many threads call it at once.
+Rule = Callable[[Request], Fault | None]
 
 
 class Exchange(NamedTuple):
-    """A request and the status that it was answered with; 0 is none."""
+    """Records a request and the status of its answer; 0 means that there was no answer."""
 
-    asked: Asked
+    request: Request
     status: int
 
 
-def forward(_: Asked) -> Fault | None:
-    """Leave every answer to the API server."""
+def forward(_: Request) -> Fault | None:
+    """Let the API server answer every request."""
     return None
 
 
 def status(code: int, reason: str, message: str) -> dict[str, object]:
-    """Return a failure as the API server tells it."""
+    """Return a failure as the API server formats it."""
     return {
         "kind": "Status",
         "apiVersion": "v1",
@@ -89,19 +89,19 @@ def status(code: int, reason: str, message: str) -> dict[str, object]:
 
 
 def broken() -> Answer:
-    """Return what is answered while etcd is away."""
+    """Return the answer that the API server gives while etcd is down."""
     message = "etcdserver: request timed out"
     return Answer(500, status(500, "InternalError", message))
 
 
 def overloaded(seconds: int = 1) -> Answer:
-    """Return what is answered by a server that asks to be left alone for some seconds."""
+    """Return the answer of an overloaded server, which names the seconds to wait."""
     message = "too many requests, please try again later"
     answer = status(429, "TooManyRequests", message)
     return Answer(429, answer, {"Retry-After": str(seconds)})
 
 
 def wrong_kind() -> Answer:
-    """Return an answer of 200 that is not what anybody has asked for."""
+    """Return an answer of status 200 that holds another kind than the requested one."""
     body = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {}}
     return Answer(200, {**body, "items": []})

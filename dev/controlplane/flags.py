@@ -1,4 +1,4 @@
-"""The command line flags of the three servers."""
+"""Lists the command line flags of the three servers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +7,7 @@ Flags = Mapping[str, object]
 
 
 def etcd(home: Path, client_port: int, peer_port: int) -> Flags:
-    """A single member that trades durability for speed: its data is thrown away."""
+    """Return the flags of a single etcd member without durability: its data is temporary."""
     client, peer = f"http://127.0.0.1:{client_port}", f"http://127.0.0.1:{peer_port}"
     return {
         "data-dir": home / "etcd",
@@ -23,14 +23,17 @@ def etcd(home: Path, client_port: int, peer_port: int) -> Flags:
 
 
 def apiserver(home: Path, port: int, etcd_port: int) -> Flags:
-    """RBAC and a certificate of its own; no service account admission, as there are no pods."""
+    """Return the flags of the API server: RBAC and TLS, but no service account admission.
+
+    Nothing here runs pods, so the admission plugin would only get in the way.
+    """
     return {
         "etcd-servers": f"http://127.0.0.1:{etcd_port}",
         "bind-address": "127.0.0.1",
         "secure-port": port,
         "permit-port-sharing": "true",
         "cert-dir": home / "certs",
-        # Without these two it looks for a default route, which a sandbox may not have.
+        # Without these two flags it needs a default route, which a sandbox may not have.
         "advertise-address": "127.0.0.1",
         "endpoint-reconciler-type": "none",
         "authorization-mode": "RBAC",
@@ -44,7 +47,10 @@ def apiserver(home: Path, port: int, etcd_port: int) -> Flags:
 
 
 def controller_manager(kubeconfig: Path) -> Flags:
-    """Collects garbage, ends namespaces, and fills in service accounts and the role `view`."""
+    """Return the flags of the controller manager, with only the controllers that pic needs.
+
+    They collect garbage, delete namespaces, and create service accounts and the role `view`.
+    """
     controllers = ("garbage-collector", "namespace", "serviceaccount", "clusterrole-aggregation")
     return {
         "kubeconfig": kubeconfig,

@@ -1,4 +1,4 @@
-"""A real etcd, kube-apiserver and kube-controller-manager for development and tests."""
+"""Starts a real etcd, kube-apiserver and kube-controller-manager for development and tests."""
 
 import base64
 import os
@@ -27,11 +27,11 @@ DEFAULT_USERS: Mapping[str, Sequence[str]] = MappingProxyType(
 
 
 class ControlPlane:
-    """A control plane of its own on free ports of 127.0.0.1, for as long as the `with` block lasts.
+    """Runs a control plane on free ports of 127.0.0.1 for as long as the `with` block lasts.
 
-    RBAC decides, TLS is verified, and what an owner leaves behind is collected. There are no nodes
-    and no service account admission. No part outlives the process, whatever kills that. Binaries
-    without a controller manager serve as well, but then nothing is collected.
+    RBAC and TLS are on, and the garbage collector runs. There are no nodes and no service account
+    admission. No part outlives this process, even if SIGKILL ends it. Binaries without a controller
+    manager work too, but then nothing collects garbage.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ControlPlane:
 
     @property
     def server(self) -> str:
-        """The URL of the API server; it stays the same when that is stopped and started."""
+        """The URL of the API server; it stays the same across restarts."""
         return f"https://127.0.0.1:{self._port.number}"
 
     @property
@@ -71,13 +71,14 @@ class ControlPlane:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process ids by name, of what runs."""
+        """The process ids of the running parts, by name."""
         return {name: child.pid for name, child in self._children.items()}
 
     def token(self, user: str, groups: Sequence[str] = ()) -> str:
-        """A bearer token: of a user of `users`, or of `system:serviceaccount:NAMESPACE:NAME`.
+        """Return a bearer token of a user in `users`, or of a service account.
 
-        A service account is created where it does not exist; its token is a bound one, for a day.
+        A service account is written `system:serviceaccount:NAMESPACE:NAME`. It is created if it
+        does not exist, and its token is valid for a day.
         """
         if user.startswith(access.SERVICE_ACCOUNT):
             namespace, name = user.removeprefix(access.SERVICE_ACCOUNT).split(":")
@@ -85,7 +86,7 @@ class ControlPlane:
         return self._users.token(user, groups)
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
-        """A kubeconfig with such a token, in a file that goes with the control plane."""
+        """Write a kubeconfig with such a token; the file lives as long as the control plane."""
         text = access.KUBECONFIG.format(
             user=user,
             token=self.token(user, groups),
@@ -96,8 +97,12 @@ class ControlPlane:
             self._dir / f"{re.sub('[^a-z0-9-]', '-', user)}.kubeconfig", text
         )
 
-    def kubectl(self, *args: str, input: str | None = None) -> str:  # noqa: A002 - subprocess's word
-        """Run kubectl as the admin and return what it prints; a failure is its own words."""
+    def kubectl(self, *args: str, input: str | None = None) -> str:  # noqa: A002 - the name that subprocess uses
+        """Run kubectl as the admin and return what it prints.
+
+        Raises:
+            ControlPlaneError: kubectl failed; the text is what it printed.
+        """
         done = subprocess.run(
             [*self._tools().kubectl, *args],
             input=input,
@@ -107,7 +112,7 @@ class ControlPlane:
             env={
                 **os.environ,
                 "KUBECONFIG": str(self.kubeconfig),
-                # In the usual place it may find what another server on this port had to offer.
+                # The default cache may hold the API of an earlier server on this port.
                 "KUBECACHEDIR": str(self._dir / "kubectl"),
             },
         )
@@ -116,14 +121,14 @@ class ControlPlane:
         return done.stdout
 
     def apply(self, path: Path) -> str:
-        """Apply a manifest file, or every one in a directory."""
+        """Apply a manifest file, or every manifest in a directory."""
         return self.kubectl("apply", "--server-side", "--filename", str(path))
 
     def install_crds(self, generation: definitions.Generation = "targets") -> None:
-        """Install the definitions, or replace them by those of another generation."""
-        known = definitions.are_discovered(self._api())
+        """Install the definitions, or replace them with those of another generation."""
+        installed = definitions.are_discovered(self._api())
         definitions.install(self._api(), generation, Deadline(START_SECONDS))
-        if not known:
+        if not installed:
             self._restart_controller_manager()
 
     def stop_apiserver(self) -> None:
@@ -131,25 +136,29 @@ class ControlPlane:
         kill(self._children.pop("kube-apiserver"))
 
     def start_apiserver(self) -> None:
-        """Start the API server again, on the same port, with what etcd holds."""
+        """Start the API server again, on the same port and the same etcd."""
         self._start_apiserver()
         self._await_ready()
         self._restart_controller_manager()
 
     def stop_etcd(self) -> None:
-        """Kill etcd: the API server runs, and knows nothing any more."""
+        """Kill etcd: the API server keeps running, but cannot read or write anything."""
         kill(self._children.pop("etcd"))
 
     def start_etcd(self) -> None:
-        """Start etcd again, with what it held, and wait until the API server has found it."""
+        """Start etcd again with its old data, and wait until the API server is ready."""
         self._start_etcd()
         self._await_ready()
 
     def check(self) -> None:
-        """Raise an error if a part has ended by itself."""
+        """Check that every part still runs.
+
+        Raises:
+            ControlPlaneError: A part has ended.
+        """
         for child in self._children.values():
             if child.ended:
-                raise ControlPlaneError(f"{child.name} ended:\n{child.complaint()}")
+                raise ControlPlaneError(f"{child.name} ended:\n{child.last_output()}")
 
     def _prepare(self) -> None:
         workdir = WorkDir()
@@ -171,7 +180,7 @@ class ControlPlane:
         self._start_apiserver()
         self._await_ready()
         if self._generation:
-            # First, because the garbage collector looks for new kinds only every 30 s.
+            # Before the controller manager: its garbage collector discovers kinds every 30 s.
             definitions.install(self._api(), self._generation, Deadline(START_SECONDS))
         self._restart_controller_manager()
 
@@ -181,12 +190,12 @@ class ControlPlane:
         self._resources.close()
 
     def _start_etcd(self) -> None:
-        wanted = flags.etcd(self._dir, self._etcd_port.number, self._peer_port.number)
-        self._spawn("etcd", self._tools().etcd, wanted)
+        options = flags.etcd(self._dir, self._etcd_port.number, self._peer_port.number)
+        self._spawn("etcd", self._tools().etcd, options)
 
     def _start_apiserver(self) -> None:
-        wanted = flags.apiserver(self._dir, self._port.number, self._etcd_port.number)
-        self._spawn("kube-apiserver", self._tools().apiserver, wanted)
+        options = flags.apiserver(self._dir, self._port.number, self._etcd_port.number)
+        self._spawn("kube-apiserver", self._tools().apiserver, options)
 
     def _restart_controller_manager(self) -> None:
         command = self._tools().controller_manager
@@ -196,14 +205,14 @@ class ControlPlane:
             kill(old)
         self._spawn("kube-controller-manager", command, flags.controller_manager(self.kubeconfig))
 
-    def _spawn(self, name: str, command: Sequence[str], wanted: flags.Flags) -> None:
-        argv = [*command, *(f"--{flag}={value}" for flag, value in wanted.items())]
+    def _spawn(self, name: str, command: Sequence[str], options: flags.Flags) -> None:
+        argv = [*command, *(f"--{flag}={value}" for flag, value in options.items())]
         self._children[name] = self._spawner.start(name, argv, self._dir / f"{name}.log")
 
     def _await_ready(self) -> None:
         deadline = Deadline(START_SECONDS)
         watched = tuple(self._children.values())
-        # The key is written after the certificate.
+        # The API server writes the key after the certificate.
         deadline.until((self._dir / "certs" / "apiserver.key").exists, "certificate", watched)
         api = self._api()
         deadline.until(api.is_ready, "API server that is ready", watched)
@@ -213,9 +222,9 @@ class ControlPlane:
         accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
         if not self._api().has(f"{accounts}/{name}"):
             self._api().request("POST", accounts, {"metadata": {"name": name}})
-        wanted = {"spec": {"expirationSeconds": 86_400}}
-        granted = self._api().request("POST", f"{accounts}/{name}/token", wanted)
-        token: str = granted["status"]["token"]
+        request = {"spec": {"expirationSeconds": 86_400}}
+        answer = self._api().request("POST", f"{accounts}/{name}/token", request)
+        token: str = answer["status"]["token"]
         return token
 
     def _tools(self) -> toolchain.ControlPlaneBinaries:

@@ -1,14 +1,14 @@
-"""Ports of 127.0.0.1 that nobody else can take."""
+"""Reserves ports of 127.0.0.1 so that no other program can take them."""
 
 import socket
 
 
 class ReservedPort:
-    """A free port, held for as long as this object is open.
+    """Keeps a free port bound until it is released.
 
-    Asking for a free port, letting it go and starting a server on it is a race. Here the port stays
-    bound, with SO_REUSEPORT, without listening; a server of the same user that sets the same option
-    can listen on it, and again after a restart.
+    To find a free port, close it and start a server on it would be a race. This socket stays bound
+    with SO_REUSEPORT and never listens. A server of the same user that sets the same option can
+    listen on the port, also after a restart.
     """
 
     def __init__(self) -> None:
@@ -18,5 +18,5 @@ class ReservedPort:
         self.number: int = self._socket.getsockname()[1]
 
     def release(self) -> None:
-        """Let the port go."""
+        """Close the socket, so that any program can take the port."""
         self._socket.close()

@@ -1,4 +1,4 @@
-"""Child processes that die with their parent, whatever kills it."""
+"""Starts child processes that end with their parent, even if SIGKILL ends it."""
 
 import os
 import signal
@@ -30,12 +30,12 @@ class Spawner:
         return self._thread.submit(Child, name, argv, log).result()
 
     def close(self) -> None:
-        """End the thread, and with it whatever child is left."""
+        """End the thread, and with it every child that still runs."""
         self._thread.shutdown()
 
 
 class Child:
-    """One running program."""
+    """Represents one running program."""
 
     def __init__(self, name: str, argv: Sequence[str], log: Path) -> None:
         self.name = name
@@ -44,7 +44,7 @@ class Child:
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 [*leash, *argv], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                start_new_session=True,  # Ctrl-C is for the owner, who ends its children itself
+                start_new_session=True,  # Ctrl-C reaches only the owner, which ends its children
             )  # fmt: skip
 
     @property
@@ -54,17 +54,17 @@ class Child:
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended by itself or was killed."""
+        """Whether the program has ended."""
         return self.process.poll() is not None
 
-    def complaint(self) -> str:
-        """The last lines of its log."""
+    def last_output(self) -> str:
+        """Return the last lines of its log."""
         lines = self._log.read_text(errors="replace").splitlines()
         return "\n".join(f"  {self.name}: {line}" for line in lines[-TAIL_LINES:])
 
 
 def kill(*children: Child) -> None:
-    """End children at once: what they know is in etcd, or in a directory that is thrown away."""
+    """Kill children without a grace period: their data is in etcd or in a temporary directory."""
     for child in children:
         child.process.send_signal(signal.SIGKILL)
     for child in children:
@@ -72,7 +72,7 @@ def kill(*children: Child) -> None:
 
 
 class Deadline:
-    """A point in time that waiting must not pass."""
+    """Limits how long the caller waits."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -81,14 +81,18 @@ class Deadline:
     def until(
         self, condition: Callable[[], bool], what: str, watched: Sequence[Child] = ()
     ) -> None:
-        """Wait for a condition; an early end of a watched child or the deadline is an error."""
+        """Wait for a condition.
+
+        Raises:
+            ControlPlaneError: The time is up, or a watched child has ended.
+        """
         while not condition():
             for child in watched:
                 if child.ended:
                     raise ControlPlaneError(
-                        f"{child.name} ended while waiting for {what}:\n{child.complaint()}"
+                        f"{child.name} ended while waiting for {what}:\n{child.last_output()}"
                     )
             if monotonic() > self._end:
-                logs = "\n".join(child.complaint() for child in watched)
+                logs = "\n".join(child.last_output() for child in watched)
                 raise ControlPlaneError(f"no {what} within {self._seconds:g} s\n{logs}".rstrip())
             sleep(0.02)

@@ -1,7 +1,7 @@
-"""A reverse proxy before a real API server, with rules that may spoil or give its answers.
+"""Runs a reverse proxy in front of a real API server; a rule can replace or spoil its answers.
 
-It is plain HTTP on 127.0.0.1; what it forwards goes over TLS, with the client's credentials. The
-engine's plugin sends none without TLS, so that who sends none is the proxy's user.
+The proxy serves plain HTTP on 127.0.0.1 and forwards over TLS, with the credentials of the client.
+The Kubernetes plugin sends no credentials without TLS, so the proxy adds its own to such requests.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ from dev.controlplane.access import write_private
 from dev.controlplane.errors import ControlPlaneError
 from dev.controlplane.faults import (
     Answer,
-    Asked,
     Exchange,
     Fault,
+    Request,
     Reset,
     Rule,
     Slow,
@@ -41,23 +41,23 @@ from dev.controlplane.faults import (
 )
 from dev.controlplane.plane import ControlPlane
 
-# No request of the engine takes longer; a watch that is quiet for so long ends, as servers end it.
+# No request of the engine takes longer. A watch without events ends after that, as servers end it.
 IDLE_SECONDS = 60.0
 PIECE = 65536
-# RFC 9110, 7.6.1: they are about one connection. The host is the server's own.
+# RFC 9110, 7.6.1: these headers are about one connection. Host names the proxy, not the server.
 OWN_HEADERS = {"connection", "keep-alive", "te", "transfer-encoding", "upgrade", "host"}
-# Closed from the other side, or cut as the proxy stops.
-GONE = (OSError, HTTPException)
+# The other side has closed the connection, or the proxy has cut it.
+CLOSED = (OSError, HTTPException)
 
 
 @dataclass
 class Proxy:
-    """A proxy that runs.
+    """Represents a running proxy.
 
     Attributes:
-        rule: Asked before each request is forwarded; may be replaced at any time.
-        log: Every request, in the order in which the answers began.
-        asked: How many requests have come, be they answered or not.
+        rule: Decides about each request before it is forwarded; may be replaced at any time.
+        log: Every answered request, in the order in which the answers began.
+        received: The number of requests so far, answered or not.
     """
 
     url: str
@@ -65,18 +65,21 @@ class Proxy:
     rule: Rule
     server: "_Server" = field(repr=False)
     log: list[Exchange] = field(default_factory=list, repr=False)
-    asked: int = 0
+    received: int = 0
 
     def cut_watches(self) -> int:
-        """Cut every watch that is open, and say how many there were."""
+        """Cut every open watch, and return how many there were."""
         return self.server.cut_watches()
 
 
 @contextmanager
 def proxied(plane: ControlPlane, rule: Rule = forward, user: str = "admin") -> Iterator[Proxy]:
-    """Serve a proxy before a control plane, with a kubeconfig of a user that leads to it.
+    """Serve a proxy in front of a control plane; its kubeconfig is that of one user.
 
-    When the block ends, every connection is cut and every thread has ended.
+    At the end of the block the proxy cuts every connection and ends every thread.
+
+    Raises:
+        ControlPlaneError: The rule, or the proxy itself, raised an error.
     """
     folder = Path(tempfile.mkdtemp(prefix="pic-proxy-"))
     config = yaml.safe_load(plane.kubeconfig_for(user).read_text())
@@ -85,11 +88,11 @@ def proxied(plane: ControlPlane, rule: Rule = forward, user: str = "admin") -> I
     url = f"http://127.0.0.1:{server.server_port}"
     config["clusters"][0]["cluster"] = {"server": url}
     kubeconfig = write_private(folder / "kubeconfig", yaml.safe_dump(config))
-    server.proxy = made = Proxy(url, kubeconfig, rule, server)
+    server.proxy = proxy = Proxy(url, kubeconfig, rule, server)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield made
+        yield proxy
     finally:
         server.shutdown()
         thread.join()
@@ -97,7 +100,7 @@ def proxied(plane: ControlPlane, rule: Rule = forward, user: str = "admin") -> I
         server.server_close()  # waits for the threads
         shutil.rmtree(folder)
     if server.errors:
-        raise ControlPlaneError(f"a rule of the proxy failed: {server.errors!r}")
+        raise ControlPlaneError(f"a rule of the proxy raised an error: {server.errors!r}")
 
 
 class _Server(ThreadingHTTPServer):
@@ -117,32 +120,32 @@ class _Server(ThreadingHTTPServer):
 
     def connect(self) -> HTTPSConnection:
         """Open a connection to the API server."""
-        made = HTTPSConnection("127.0.0.1", self._port, context=self._tls, timeout=IDLE_SECONDS)
-        made.connect()
-        self.opened(made.sock)
-        return made
+        upstream = HTTPSConnection("127.0.0.1", self._port, context=self._tls, timeout=IDLE_SECONDS)
+        upstream.connect()
+        self.add(upstream.sock)
+        return upstream
 
-    def opened(self, made: socket.socket) -> None:
-        """Remember a socket, to cut it in the end."""
+    def add(self, connection: socket.socket) -> None:
+        """Remember a socket, so that `cut` can close it."""
         with self._lock:
-            self._sockets.add(made)
+            self._sockets.add(connection)
             if self.stopped.is_set():
-                _cut(made)
+                _cut(connection)
 
-    def closed(self, gone: socket.socket) -> None:
+    def remove(self, connection: socket.socket) -> None:
         with self._lock:
-            self._sockets.discard(gone)
+            self._sockets.discard(connection)
 
     def cut(self) -> None:
-        """Cut every connection, and those to come."""
+        """Cut every connection, and every later one as soon as it opens."""
         self.stopped.set()
         with self._lock:
-            for each in self._sockets:
-                _cut(each)
+            for connection in self._sockets:
+                _cut(connection)
 
     @contextmanager
     def watching(self, client: socket.socket, upstream: socket.socket) -> Iterator[None]:
-        """Remember that events are passed on to a client."""
+        """Remember a watch of a client, so that `cut_watches` can end it."""
         with self._lock:
             self._watches[client] = upstream
         try:
@@ -152,29 +155,29 @@ class _Server(ThreadingHTTPServer):
                 del self._watches[client]
 
     def cut_watches(self) -> int:
-        """Cut every watch that is open, and say how many there were."""
+        """Cut every open watch, and return how many there were."""
         with self._lock:
             for client, upstream in self._watches.items():
                 _cut(client)
-                # Else its thread would learn of it with the next event.
+                # Otherwise the thread would notice only when the next event comes.
                 _cut(upstream)
             return len(self._watches)
 
     def handle_error(self, *_: object) -> None:
-        """Keep what goes wrong, but say nothing of clients that were killed."""
+        """Record an error, except for one that a closed connection explains."""
         error = sys.exception()
-        if not isinstance(error, GONE):
+        if not isinstance(error, CLOSED):
             self.errors.append(error)
 
 
-def _cut(each: socket.socket) -> None:
-    # Not the method of a TLS socket, which would take its state from the thread that reads.
+def _cut(connection: socket.socket) -> None:
+    # The method of a TLS socket would drop the TLS state while another thread reads.
     with contextlib.suppress(OSError):
-        socket.socket.shutdown(each, socket.SHUT_RDWR)
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Serves one connection of a client, by one of its own to the API server."""
+    """Serves one connection of a client through one connection to the API server."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -184,71 +187,71 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.server.opened(self.connection)
+        self.server.add(self.connection)
 
     def finish(self) -> None:
-        self.server.closed(self.connection)
+        self.server.remove(self.connection)
         self._drop()
         super().finish()
 
     def _drop(self) -> None:
         if self.upstream:
-            self.server.closed(self.upstream_socket)
+            self.server.remove(self.upstream_socket)
             self.upstream.close()
             self.upstream = None
 
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        asked = self._asked(body)
-        self.server.proxy.asked += 1
-        fault = self.server.proxy.rule(asked)
+        request = self._request(body)
+        self.server.proxy.received += 1
+        fault = self.server.proxy.rule(request)
         try:
-            self._obey(fault, asked)
-        except GONE:
-            # The client sees of a dead server what it would see without the proxy.
+            self._handle(fault, request)
+        except CLOSED:
+            # The client sees a closed connection, as it would without the proxy.
             self.close_connection = True
             self._drop()
 
-    def _obey(self, fault: Fault | None, asked: Asked) -> None:
+    def _handle(self, fault: Fault | None, request: Request) -> None:
         match fault:
             case Answer():
-                self._log(asked, fault.status)
+                self._log(request, fault.status)
                 self._answer(fault)
             case Reset():
-                self._reset(asked, done=fault.done)
+                self._reset(request, done=fault.done)
             case Slow():
                 self.server.stopped.wait(fault.seconds)
-                self._serve(asked)
+                self._serve(request)
             case Truncated():
-                self._serve(asked, torn=True)
+                self._serve(request, truncate=True)
             case None:
-                self._serve(asked)
+                self._serve(request)
             case _:
                 assert_never(fault)
 
-    def _serve(self, asked: Asked, *, torn: bool = False) -> None:
-        response = self._forward(asked.body)
-        self._log(asked, response.status)
-        if torn:
-            self._tear(response)
-        elif asked.is_watch:
+    def _serve(self, request: Request, *, truncate: bool = False) -> None:
+        response = self._forward(request.body)
+        self._log(request, response.status)
+        if truncate:
+            self._truncate(response)
+        elif request.is_watch:
             with self.server.watching(self.connection, self.upstream_socket):
                 self._pass_on(response, is_watch=True)
         else:
             self._pass_on(response, is_watch=False)
 
-    def _reset(self, asked: Asked, *, done: bool) -> None:
+    def _reset(self, request: Request, *, done: bool) -> None:
         if done:
-            self._forward(asked.body).read()
-        self._log(asked, 0)
-        self.server.closed(self.connection)
-        # Closed like this it sends a reset, and not the end of the answer.
+            self._forward(request.body).read()
+        self._log(request, 0)
+        self.server.remove(self.connection)
+        # Closed with a linger time of 0, the socket sends a reset and not the end of the answer.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         os.close(self.connection.detach())
         self.close_connection = True
 
-    def _tear(self, response: HTTPResponse) -> None:
-        """Begin an answer, and end the connection in the middle of it."""
+    def _truncate(self, response: HTTPResponse) -> None:
+        """Begin an answer, and close the connection in the middle of it."""
         piece = response.read1(PIECE)
         self._head(response)
         if response.chunked:
@@ -256,16 +259,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(piece[: len(piece) // 2])
         raise ConnectionAbortedError
 
-    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 - the library's names
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 - http.server gives the names
 
-    def _asked(self, body: bytes) -> Asked:
+    def _request(self, body: bytes) -> Request:
         path, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
         headers.pop("authorization", None)
-        return Asked(self.command, path, query, headers, body)
+        return Request(self.command, path, query, headers, body)
 
-    def _log(self, asked: Asked, status: int) -> None:
-        self.server.proxy.log.append(Exchange(asked, status))
+    def _log(self, request: Request, status: int) -> None:
+        self.server.proxy.log.append(Exchange(request, status))
 
     def _answer(self, answer: Answer) -> None:
         data = json.dumps(answer.body).encode()
@@ -281,7 +284,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.upstream:
             try:
                 return self._send(self.upstream, body)
-            except GONE:  # the API server has closed it, being idle
+            except CLOSED:  # the API server has closed the idle connection
                 self._drop()
         self.upstream = self.server.connect()
         self.upstream_socket = self.upstream.sock
@@ -315,7 +318,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._drop()
 
     def _stream(self, response: HTTPResponse, *, is_watch: bool) -> None:
-        """Pass on each piece as it comes."""
+        """Pass on each chunk as it arrives."""
         try:
             while piece := response.read1(PIECE):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
@@ -325,5 +328,5 @@ class _Handler(BaseHTTPRequestHandler):
             self._drop()
         self.wfile.write(b"0\r\n\r\n")
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server gives the name
         pass

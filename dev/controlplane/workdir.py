@@ -1,4 +1,4 @@
-"""Temporary directories that say whether their owner is still alive."""
+"""Makes temporary directories, and removes those whose owner has died."""
 
 import fcntl
 import os
@@ -11,9 +11,9 @@ LOCK = "owner.lock"
 
 
 class WorkDir:
-    """A directory whose owner holds a lock in it.
+    """Makes a directory with a lock file that its owner keeps locked.
 
-    The kernel frees the lock when the owner dies, so a directory that can be locked is left over.
+    The kernel frees the lock when the owner ends, so a directory whose lock is free is a leftover.
     """
 
     def __init__(self, parent: Path | None = None) -> None:
@@ -22,11 +22,12 @@ class WorkDir:
         hidden = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=parent))
         self._lock = os.open(hidden / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        # It gets the name that leftovers are looked for under only when it is locked.
+        # The search for leftovers skips hidden names. Renaming it only now, when it is locked,
+        # keeps another process from removing it.
         self.path = hidden.rename(parent / hidden.name.removeprefix("."))
 
     def remove(self) -> None:
-        """Remove the directory and all that is in it."""
+        """Remove the directory with its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
@@ -35,12 +36,12 @@ def _remove_leftovers(parent: Path) -> None:
     for lock in parent.glob(f"{PREFIX}*/{LOCK}"):
         try:
             handle = os.open(lock, os.O_RDWR)
-        except OSError:  # another user's, or being removed
+        except OSError:  # it belongs to another user, or is being removed
             continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(lock.parent, ignore_errors=True)
         except BlockingIOError:
-            continue  # its owner lives
+            continue  # its owner still runs
         finally:
             os.close(handle)

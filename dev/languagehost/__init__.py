@@ -1,1 +1,1 @@
-"""The Python language host: how a Pulumi engine starts Python programs and Python providers."""
+"""Implements the Python language host, through which an engine runs Python programs."""

@@ -1,5 +1,5 @@
-"""Start the language host: `__main__.py [--parent PID] ENGINE`, by path, from any directory."""
-# ruff: noqa: E402 - the order is the point: signals first, then paths, then what takes time
+"""Starts the language host: `__main__.py [--parent PID] ENGINE`, by path, from any directory."""
+# ruff: noqa: E402 - the order matters: signals first, then paths, then the slow imports
 
 import signal
 

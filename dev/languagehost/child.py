@@ -1,7 +1,7 @@
-"""Run a Python program that does not outlive the process that started it.
+"""Runs a Python program that does not outlive the process that started it.
 
-`child.py PARENT path|module TARGET ARGUMENTS...`, started as a script, since the interpreter is the
-program's own, in whose environment nothing of this repository is installed.
+Usage: `child.py PARENT path|module TARGET ARGUMENTS...`. It is a script and imports nothing of this
+repository, because it runs in the interpreter of the program.
 """
 
 import ctypes
@@ -15,10 +15,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int, death: signal.Signals = signal.SIGKILL) -> None:
-    """Ask Linux for a signal when the parent ends; end now when it already has.
+    """Let Linux send a signal when the parent ends; exit if it has already ended.
 
     Raises:
-        SystemExit: when the parent is gone.
+        SystemExit: The parent has ended.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(death), 0, 0, 0)
@@ -27,12 +27,12 @@ def die_with_parent(parent: int, death: signal.Signals = signal.SIGKILL) -> None
 
 
 def _put_first(directory: Path) -> None:
-    """Take this file's directory off the path, where Python has put it there."""
+    """Put a directory first on the path, in place of the directory of this file."""
     sys.path[: 0 if sys.flags.safe_path else 1] = [str(directory)]
 
 
 def main() -> None:
-    """Tie the processes together, then become the target as if it had been started directly."""
+    """Tie this process to its parent, then run the target as if it were started directly."""
     die_with_parent(int(sys.argv[1]))
     kind, target = sys.argv[2:4]
     sys.argv = sys.argv[3:]

@@ -1,4 +1,4 @@
-"""The processes of one language host: start them, and end them with everything they started."""
+"""Starts the child processes of one language host, and ends them with their descendants."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ _CHILD = str(Path(__file__).with_name("child.py"))
 
 
 class Children:
-    """The children that run. Safe to use from several threads."""
+    """Tracks the running children. It is thread-safe."""
 
     def __init__(self, grace: float = 2.0) -> None:
         self._grace = grace
@@ -32,7 +32,7 @@ class Children:
         env: Mapping[str, str],
         output: int | IO[bytes] | None = None,
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a child in a process group of its own; it is gone when the block ends."""
+        """Start a child in its own process group; it ends with the block."""
         with self._lock:
             child = subprocess.Popen(
                 [python, "-u", _CHILD, str(os.getpid()), *arguments],
@@ -55,7 +55,7 @@ class Children:
                 self._stopped.discard(child)
 
     def stop(self, child: subprocess.Popen[bytes]) -> None:
-        """Ask a child to end, and after a short grace end it and all that it started."""
+        """Send SIGTERM to the process group of a child, and SIGKILL after the grace period."""
         if child.poll() is not None:
             return
         self._stopped.add(child)
@@ -66,18 +66,18 @@ class Children:
         child.wait()
 
     def was_stopped(self, child: subprocess.Popen[bytes]) -> bool:
-        """Say whether a child ended because this host ended it."""
+        """Say whether this host has ended the child."""
         return child in self._stopped
 
     def stop_all(self) -> None:
-        """End every child that runs."""
+        """End every running child."""
         with self._lock:
             running = tuple(self._running)
         for child in running:
             self.stop(child)
 
     def close(self) -> None:
-        """End every child, also those that are yet to start."""
+        """End every child, also those that start later."""
         self._closed = True
         self.stop_all()
 

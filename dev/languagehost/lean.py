@@ -1,6 +1,6 @@
-"""Let the protocol's modules be imported without the SDK around them, which takes far longer.
+"""Lets a process import the gRPC modules of the Pulumi SDK without the slow rest of it.
 
-Only for a process that runs no Pulumi program: in it, `import pulumi` gives an empty package.
+This is only for a process that runs no Pulumi program: `import pulumi` yields an empty package.
 """
 
 import sys
@@ -10,10 +10,10 @@ from types import ModuleType
 
 
 def skip_the_sdk() -> None:
-    """Put packages that only lead to `pulumi.runtime.proto` where the SDK's would be loaded.
+    """Register empty packages, so that `pulumi.runtime.proto` loads without its parents.
 
     Raises:
-        ImportError: when the SDK is not installed.
+        ImportError: The SDK is not installed.
     """
     spec = find_spec("pulumi")
     if spec is None or not spec.submodule_search_locations:

@@ -1,7 +1,7 @@
-"""Run a Pulumi program to its end: `program.py SPEC PROGRAM ARGUMENTS...`, inside `child.py`.
+"""Runs a Pulumi program: `program.py SPEC PROGRAM ARGUMENTS...`, started by `child.py`.
 
-SPEC is the keyword arguments of `pulumi.runtime.Settings` as JSON. Nothing of this repository is
-imported: the interpreter is the program's own.
+SPEC holds the keyword arguments of `pulumi.runtime.Settings` as JSON. This script imports nothing
+of this repository, because it runs in the interpreter of the program.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from types import TracebackType
 import pulumi
 import pulumi.runtime
 
-BAIL = 32  # the exit code of a program that has already told the user what is wrong
+BAIL = 32  # the exit code of a program that has already reported its error
 _INTERRUPTED = 130
-_THREADS = 4  # for each step that the engine takes at once, as the official host has it
+_THREADS = 4  # per parallel step of the engine, as in the official host
 
 
 def main() -> int:
-    """Run the program inside a stack and give the exit code."""
+    """Run the program in a stack and return the exit code."""
     spec, program = sys.argv[1:3]
     sys.argv = sys.argv[2:]
     directory = str(Path(program) if Path(program).is_dir() else Path(program).parent)
@@ -33,7 +33,7 @@ def main() -> int:
     runtime.set_all_config(runtime.get_config_env(), runtime.get_config_secret_keys_env())
     settings = json.loads(spec)
     runtime.configure(runtime.Settings(**settings))
-    # A failed program leaves futures behind that nobody awaits any more; asyncio reports each.
+    # A failed program leaves futures that were never awaited; asyncio would report each of them.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
         _run(program, settings["parallel"])
@@ -42,9 +42,9 @@ def main() -> int:
         return BAIL
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - whatever the program raises, the user sees
+    except Exception as error:  # noqa: BLE001 - the user must see every error of the program
         pulumi.log.error(
-            f"Program failed with an unhandled exception:\n{_described(error, directory)}"
+            f"Program failed with an unhandled exception:\n{_formatted(error, directory)}"
         )
         return BAIL
     return 0
@@ -56,7 +56,7 @@ def _run(program: str, parallel: int) -> None:
 
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    # Each registration keeps a thread until the engine is done with it.
+    # Each registration occupies a thread until the engine has answered it.
     loop.set_default_executor(ThreadPoolExecutor(_THREADS * max(parallel, 1)))
     try:
         loop.run_until_complete(pulumi.runtime.run_in_stack(run))
@@ -64,12 +64,12 @@ def _run(program: str, parallel: int) -> None:
         loop.close()
 
 
-def _described(error: Exception, directory: str) -> str:
-    """Format an exception from the first line of the program on, without what started it."""
-    own = _first_of_program(error.__traceback__, directory)
-    if own is None and not isinstance(error, SyntaxError):  # which names the place by itself
-        own = error.__traceback__
-    return "".join(traceback.format_exception(type(error), error, own)).rstrip()
+def _formatted(error: Exception, directory: str) -> str:
+    """Format an exception; omit the frames above the first one of the program."""
+    first = _first_of_program(error.__traceback__, directory)
+    if first is None and not isinstance(error, SyntaxError):  # a SyntaxError has its own place
+        first = error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, first)).rstrip()
 
 
 def _first_of_program(frame: TracebackType | None, directory: str) -> TracebackType | None:
@@ -79,7 +79,7 @@ def _first_of_program(frame: TracebackType | None, directory: str) -> TracebackT
 
 
 def _is_of_program(file: str, directory: str) -> bool:
-    # The virtual environment, and this file, may lie inside the program's directory.
+    # The virtual environment and this file may be inside the directory of the program.
     inside = file.startswith(directory + os.sep)
     return inside and "site-packages" not in file and file != __file__
 

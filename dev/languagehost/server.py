@@ -1,4 +1,4 @@
-"""Serve one language host until the engine, or a signal, ends it."""
+"""Serves one language host until the engine ends or a signal arrives."""
 
 import argparse
 import os
@@ -14,9 +14,9 @@ from dev.languagehost.child import die_with_parent
 from dev.languagehost.children import Children
 from dev.languagehost.servicer import LanguageHost
 
-_CALLS_AT_ONCE = 64  # each provider in Python holds one for as long as it runs
-_PARENT_EVERY = 1.0  # seconds; matters where the kernel does not tell of the engine's end
-_MESSAGE_BYTES = 400 << 20  # as the engine and the SDK have it
+_CALLS_AT_ONCE = 64  # a provider in Python occupies one call for as long as it runs
+_POLL_SECONDS = 1.0  # detects the end of the engine where the kernel sends no signal
+_MESSAGE_BYTES = 400 << 20  # the limit of the engine and the SDK
 _OPTIONS = (
     ("grpc.max_receive_message_length", _MESSAGE_BYTES),
     ("grpc.max_send_message_length", _MESSAGE_BYTES),
@@ -28,41 +28,45 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="pulumi-language-python", description=__doc__)
     parser.add_argument("engine", nargs="?", default="", help="address of the engine, HOST:PORT")
     parser.add_argument("--parent", type=int, default=os.getppid(), help="process id of the engine")
-    known, _ = parser.parse_known_args(arguments)  # the engine may pass flags for its own hosts
-    _serve(known.engine, Ending(known.parent))
+    # The engine may pass flags that only its own language hosts know.
+    options, _ = parser.parse_known_args(arguments)
+    _serve(options.engine, EndOfHost(options.parent))
 
 
-class Ending:
-    """The signals that end a host. Made before the host serves, waited for while it does."""
+class EndOfHost:
+    """Waits for what ends a host: a signal, or the end of the engine.
+
+    Create it before the host serves, so that no early signal is lost.
+    """
 
     def __init__(self, parent: int) -> None:
         self._parent = parent
-        # Signals come through a pipe, since one that arrives just before a lock is waited for
-        # does not end that wait; and the death of an engine of many threads is many signals.
-        self._arrived, written = os.pipe()
-        os.set_blocking(written, False)
-        signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+        # Signals arrive through a pipe: one that comes just before a wait for a lock would not end
+        # that wait. The end of an engine with many threads sends many signals, so do not block.
+        self._signals, write_end = os.pipe()
+        os.set_blocking(write_end, False)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: None)
         die_with_parent(parent, signal.SIGHUP)
 
     def wait(self) -> None:
-        """Return when a signal says so, or the engine is gone."""
+        """Return when SIGINT or SIGTERM arrives, or when the engine has ended."""
         while os.getppid() == self._parent:
-            ready, _, _ = select.select([self._arrived], [], [], _PARENT_EVERY)
-            # The kernel sends SIGHUP at the end of the *thread* that started this process, which
-            # need not be the end of the engine.
-            if ready and set(os.read(self._arrived, 64)) - {signal.SIGHUP}:
+            ready, _, _ = select.select([self._signals], [], [], _POLL_SECONDS)
+            # The kernel sends SIGHUP when the *thread* that started this process ends, even if the
+            # engine still runs.
+            if ready and set(os.read(self._signals, 64)) - {signal.SIGHUP}:
                 return
 
 
-def _serve(engine: str, ending: Ending) -> None:
+def _serve(engine: str, end: EndOfHost) -> None:
     children = Children()
     server = grpc.server(ThreadPoolExecutor(_CALLS_AT_ONCE), options=_OPTIONS)
     add_LanguageRuntimeServicer_to_server(LanguageHost(engine, children), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
-    ending.wait()
+    end.wait()
     children.close()
     server.stop(grace=None).wait()

@@ -1,9 +1,9 @@
-"""Answer the engine's calls: the LanguageRuntime service for programs in Python.
+"""Answers the calls of the engine: the LanguageRuntime service for programs in Python.
 
-It runs, and describes, what is installed: it installs nothing, generates no code, and knows of the
-runtime options only `virtualenv`.
+It runs and describes what is installed. It installs nothing, generates no code, and supports only
+the runtime option `virtualenv`.
 """
-# ruff: noqa: N802, D102 - the names of the methods, and what they mean, are the protocol's
+# ruff: noqa: N802, D102 - the gRPC protocol defines the methods and what they mean
 
 import json
 import os
@@ -26,11 +26,11 @@ from dev.languagehost.children import Children
 from dev.languagehost.interpreters import Interpreter, InterpreterError
 
 _PROGRAM = str(Path(__file__).with_name("program.py"))
-_BAIL = 32  # as program.py has it: the program has already told the user what is wrong
+_BAIL = 32  # as in program.py: the program has already reported its error
 
 
 class LanguageHost(LanguageRuntimeServicer):
-    """The service. Each call names its program; only the running children are kept."""
+    """Implements the service. Each call names its program; the only state is the children."""
 
     def __init__(self, engine: str, children: Children) -> None:
         self._engine = engine
@@ -88,7 +88,7 @@ class LanguageHost(LanguageRuntimeServicer):
     ) -> Iterator[proto.InstallDependenciesResponse]:
         python = _interpreter(request.info, context).command
         yield proto.InstallDependenciesResponse(
-            stdout=f"{python} is used with what is installed for it; nothing is added\n".encode()
+            stdout=f"{python} runs with its installed packages; nothing is installed\n".encode()
         )
 
     def Run(self, request: proto.RunRequest, context: grpc.ServicerContext) -> proto.RunResponse:
@@ -143,8 +143,8 @@ class LanguageHost(LanguageRuntimeServicer):
         }
 
     def _stop_with(self, context: grpc.ServicerContext, child: subprocess.Popen[bytes]) -> None:
-        """End a child when the engine gives up the call it serves."""
-        # In a thread of its own: callbacks run where all calls of this server arrive.
+        """End a child when the engine cancels its call."""
+        # In its own thread, because callbacks run in the thread that receives all calls.
         stop = threading.Thread(target=self._children.stop, args=(child,), daemon=True)
         if not context.add_callback(stop.start):
             stop.start()
@@ -170,12 +170,13 @@ def _program_environment(request: proto.RunRequest) -> dict[str, str]:
 def _failure(code: int) -> str:
     if code == 0:
         return ""
-    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    return f"the program ended {how}"
+    if code < 0:
+        return f"signal {-code} ended the program"
+    return f"the program ended with exit code {code}"
 
 
 def _plugin(directory: str, context: grpc.ServicerContext) -> list[str]:
-    """Say what to run for a provider: its `__main__.py`, or the package of its pyproject.toml."""
+    """Return what runs a provider: its `__main__.py`, or the package of its pyproject.toml."""
     if Path(directory, "__main__.py").exists():
         return ["path", directory]
     try:

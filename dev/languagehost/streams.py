@@ -1,4 +1,4 @@
-"""Merge what a child prints on its two streams, in the order in which it arrives."""
+"""Merges the two output streams of a child, in the order in which the data arrives."""
 
 import os
 import queue
@@ -12,23 +12,23 @@ _Chunk = tuple[str, bytes]
 
 
 def chunks(child: subprocess.Popen[bytes]) -> Iterator[_Chunk]:
-    """Give ("stdout" or "stderr", bytes) until both streams have ended."""
-    arrived: queue.SimpleQueue[_Chunk] = queue.SimpleQueue()
+    """Yield ("stdout" or "stderr", bytes) until both streams have ended."""
+    received: queue.SimpleQueue[_Chunk] = queue.SimpleQueue()
     streams = {"stdout": child.stdout, "stderr": child.stderr}
     open_ = {name for name, stream in streams.items() if stream}
     for name, stream in streams.items():
         if stream:
-            threading.Thread(target=_read, args=(name, stream, arrived), daemon=True).start()
+            threading.Thread(target=_read, args=(name, stream, received), daemon=True).start()
     while open_:
-        name, chunk = arrived.get()
+        name, chunk = received.get()
         if chunk:
             yield name, chunk
         else:
             open_.discard(name)
 
 
-def _read(name: str, stream: IO[bytes], arrived: "queue.SimpleQueue[_Chunk]") -> None:
+def _read(name: str, stream: IO[bytes], received: "queue.SimpleQueue[_Chunk]") -> None:
     with stream:
         while chunk := os.read(stream.fileno(), _CHUNK):
-            arrived.put((name, chunk))
-    arrived.put((name, b""))
+            received.put((name, chunk))
+    received.put((name, b""))

@@ -69,7 +69,7 @@ class Resolver:
             self._child = self._spawner.start("dnsmasq", self._command(), self._work / "dns.log")
             if self._answers(self._child):
                 return
-            complaint = self._child.complaint()
+            complaint = self._child.last_output()
             self.stop()
             self.port = 0
         raise PiHoleError(f"dnsmasq does not answer:\n{complaint}")

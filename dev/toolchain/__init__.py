@@ -1,4 +1,4 @@
-"""Find, fetch or build what pic is developed with: a Pulumi engine and a control plane."""
+"""Finds, downloads or builds the development tools: a Pulumi engine and a control plane."""
 
 from dev.toolchain.choice import resolve, resolve_controlplane
 from dev.toolchain.errors import ToolchainError

@@ -1,4 +1,4 @@
-"""Run one command to its end, visibly, and leave nothing of it behind when interrupted."""
+"""Runs one command and shows its progress; an interrupt ends the whole process group."""
 
 import contextlib
 import os
@@ -19,8 +19,8 @@ _TAIL_LINES = 20
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a command ended, and the end of what it printed."""
+class Result:
+    """Holds the exit code of a command, and the last lines of its output."""
 
     code: int
     tail: str
@@ -33,11 +33,18 @@ def run(
     cwd: Path,
     progress: Progress,
     limit: float = float("inf"),
-) -> Ended:
-    """Run a command in a process group of its own and tell the time meanwhile.
+) -> Result:
+    """Run a command in its own process group, and show the elapsed time meanwhile.
+
+    Args:
+        command: The program and its arguments.
+        env: Its whole environment.
+        cwd: Its working directory.
+        progress: Shows the elapsed time.
+        limit: The longest time, in seconds.
 
     Raises:
-        ToolchainError: when it takes longer than the limit, in seconds.
+        ToolchainError: The command takes longer than the limit.
     """
     with tempfile.TemporaryFile() as log, _terminable():
         process = subprocess.Popen(
@@ -55,8 +62,8 @@ def run(
             progress.clear()
             _end(process)
         log.seek(0)
-        printed = log.read().decode(errors="replace").strip().splitlines()
-    return Ended(process.returncode, "\n".join(printed[-_TAIL_LINES:]))
+        lines = log.read().decode(errors="replace").strip().splitlines()
+    return Result(process.returncode, "\n".join(lines[-_TAIL_LINES:]))
 
 
 def _wait(process: subprocess.Popen[bytes], progress: Progress, limit: float) -> None:
@@ -65,12 +72,12 @@ def _wait(process: subprocess.Popen[bytes], progress: Progress, limit: float) ->
             process.wait(timeout=progress.pause)
             return
         if progress.seconds > limit:
-            raise ToolchainError(f"no end after {limit:.0f} s")
+            raise ToolchainError(f"it did not end within {limit:.0f} s")
         progress.tick()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Stop the whole process group, unless the command has ended by itself."""
+    """Stop the whole process group, unless the command has ended."""
     if process.poll() is not None:
         return
     _signal_group(process, signal.SIGTERM)
@@ -87,16 +94,16 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM unwind the stack like Ctrl-C does; only the main thread can arrange that."""
+    """Let SIGTERM unwind the stack as Ctrl-C does; only the main thread can set that up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _leave)
+    previous = signal.signal(signal.SIGTERM, _exit)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous)
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
+def _exit(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)

@@ -1,5 +1,5 @@
-"""The one error of the toolchain: something the reader can act on."""
+"""Defines the error of the toolchain."""
 
 
 class ToolchainError(Exception):
-    """A part can be neither found nor made; the message is one line with the next step."""
+    """Says which part can be neither found nor built, and what to do about it."""

@@ -1,4 +1,4 @@
-"""The Go on PATH: whether it can build a part, and the key under which its result is kept."""
+"""Checks whether the Go on PATH can build a part, and computes the cache key of a build."""
 
 import hashlib
 import json
@@ -7,25 +7,25 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev.toolchain.context import Context
 from dev.toolchain.errors import ToolchainError
 from dev.toolchain.parts import Part
-from dev.toolchain.surroundings import Surroundings
 
 _NEXT_STEP = "put a newer Go first on PATH, or use the official pulumi (PIC_TOOLCHAIN=path)"
-_ASKED = ("GOVERSION", "GOOS", "GOARCH", "GOCACHE", "GOMODCACHE")
+_VARIABLES = ("GOVERSION", "GOOS", "GOARCH", "GOCACHE", "GOMODCACHE")
 
 
 @dataclass(frozen=True)
 class Go:
-    """A Go command that is new enough for one part."""
+    """Represents a Go command that is new enough for one part."""
 
     command: Path
     version: str
     platform: str
-    caches: tuple[Path, ...]  # what a build fills
+    caches: tuple[Path, ...]  # the directories that a build fills
 
     def key(self, part: Part, modules: Path) -> str:
-        """Name the result of a build by everything that goes into it."""
+        """Return a digest of everything that affects the result of a build."""
         digest = hashlib.sha256()
         for word in (self.version, self.platform, part.package, *part.flags):
             digest.update(word.encode() + b"\0")
@@ -34,48 +34,48 @@ class Go:
         return digest.hexdigest()[:16]
 
 
-def find(around: Surroundings, part: Part) -> Go:
+def find(context: Context, part: Part) -> Go:
     """Find the Go that builds a part.
 
     Raises:
-        ToolchainError: when there is none, or it is too old.
+        ToolchainError: Go is missing or too old.
     """
-    command = around.which("go")
-    needed = _needed(part.directory(around.modules))
+    command = context.which("go")
+    needed = _needed(part.directory(context.modules))
     if command is None:
         raise ToolchainError(
-            f"no go on PATH: {part.binary} needs Go {needed} or newer; {_NEXT_STEP}"
+            f"no go on PATH, but {part.binary} needs Go {needed} or newer: {_NEXT_STEP}"
         )
-    told = _ask(command, around, part, needed)
-    if _numbers(told["GOVERSION"]) < _numbers(f"go{needed}"):
-        raise ToolchainError(_too_old(part, needed, told["GOVERSION"]))
+    variables = _environment(command, context, part, needed)
+    if _numbers(variables["GOVERSION"]) < _numbers(f"go{needed}"):
+        raise ToolchainError(_too_old(part, needed, variables["GOVERSION"]))
     return Go(
         command=command,
-        version=told["GOVERSION"],
-        platform=f"{told['GOOS']}/{told['GOARCH']}",
-        caches=(Path(told["GOCACHE"]), Path(told["GOMODCACHE"])),
+        version=variables["GOVERSION"],
+        platform=f"{variables['GOOS']}/{variables['GOARCH']}",
+        caches=(Path(variables["GOCACHE"]), Path(variables["GOMODCACHE"])),
     )
 
 
-def _ask(command: Path, around: Surroundings, part: Part, needed: str) -> dict[str, str]:
-    # Inside the module: a Go that may fetch the toolchain named in go.mod answers as that one.
+def _environment(command: Path, context: Context, part: Part, needed: str) -> dict[str, str]:
+    # In the directory of the module, because Go may switch to the toolchain that go.mod names.
     answer = subprocess.run(
-        [command, "env", "-json", *_ASKED],
-        cwd=part.directory(around.modules),
-        env={**around.environ, "GOWORK": "off"},
+        [command, "env", "-json", *_VARIABLES],
+        cwd=part.directory(context.modules),
+        env={**context.environ, "GOWORK": "off"},
         capture_output=True,
         text=True,
         check=False,
     )
     if answer.returncode:
-        said = answer.stderr.strip().rpartition("\n")[2] or "no answer"
-        raise ToolchainError(_too_old(part, needed, said))
-    told: dict[str, str] = json.loads(answer.stdout)
-    return told
+        message = answer.stderr.strip().rpartition("\n")[2] or "no answer"
+        raise ToolchainError(_too_old(part, needed, message))
+    variables: dict[str, str] = json.loads(answer.stdout)
+    return variables
 
 
-def _too_old(part: Part, needed: str, seen: str) -> str:
-    return f"{part.binary} needs Go {needed} or newer, PATH has: {seen}; {_NEXT_STEP}"
+def _too_old(part: Part, needed: str, actual: str) -> str:
+    return f"{part.binary} needs Go {needed} or newer, but PATH has {actual}: {_NEXT_STEP}"
 
 
 def _needed(module: Path) -> str:
@@ -84,9 +84,9 @@ def _needed(module: Path) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Read "go1.26.8", "go1.27rc1" or "devel go1.27-abc" as numbers that compare."""
-    found = re.search(r"go(\d+)\.(\d+)(?:\.(\d+))?", version)
-    return tuple(int(number or 0) for number in found.groups()) if found else (0,)
+    """Parse "go1.26.8", "go1.27rc1" or "devel go1.27-abc" into numbers that can be compared."""
+    match = re.search(r"go(\d+)\.(\d+)(?:\.(\d+))?", version)
+    return tuple(int(number or 0) for number in match.groups()) if match else (0,)
 
 
 def _sources(directory: Path) -> list[Path]:

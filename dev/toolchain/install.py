@@ -1,6 +1,6 @@
-"""Fetch the official Pulumi CLI: `install.py ROOT VERSION`.
+"""Downloads the official Pulumi CLI: `install.py ROOT VERSION`.
 
-A program of its own, so that the caller can bound its time: the SDK downloads without a limit.
+It runs as a process of its own, so that the caller can limit its time: the SDK sets no limit.
 """
 
 import socket
@@ -14,14 +14,14 @@ _STALL = 10.0  # seconds without an answer
 
 
 def main() -> None:
-    """Install, and say in one line why that did not work."""
+    """Install the CLI; on failure, exit with the reason."""
     socket.setdefaulttimeout(_STALL)
     root, version = sys.argv[1:]
     try:
         PulumiCommand.install(root=root, version=VersionInfo.parse(version))
-    except subprocess.CalledProcessError as error:  # the official script tells the reason
+    except subprocess.CalledProcessError as error:  # the official script prints the reason
         sys.exit(error.output.decode(errors="replace").strip() or str(error))
-    except Exception as error:  # noqa: BLE001 - the SDK raises what its parts raise
+    except Exception as error:  # noqa: BLE001 - the SDK documents no error type
         sys.exit(str(error))
 
 

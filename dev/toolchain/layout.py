@@ -1,4 +1,4 @@
-"""Lay built parts out the way the engine expects them: the directory for PATH, and PULUMI_HOME."""
+"""Lays out built parts as the engine expects them: a directory for PATH, and PULUMI_HOME."""
 
 import contextlib
 import os
@@ -7,41 +7,41 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from dev.toolchain.context import Context
 from dev.toolchain.model import Engine, plugin_binary
-from dev.toolchain.surroundings import Surroundings
 
 _HOST = Path("dev", "languagehost", "__main__.py")
 
 
-def lay_out(around: Surroundings, cli: Path, plugin: Path) -> Engine:
-    """Give an engine made of a built CLI, a built plugin and the language host of this checkout.
+def lay_out(context: Context, cli: Path, plugin: Path) -> Engine:
+    """Return an engine made of a built CLI, a built plugin and the language host of this checkout.
 
-    The home is shared, since it says nothing about a checkout; the directory for PATH is not,
-    since its language host runs the code and the interpreter of one checkout.
+    All checkouts share one PULUMI_HOME. Each has its own directory for PATH, because its language
+    host runs the code and the interpreter of one checkout.
     """
-    home = around.cache / f"home-{plugin.parent.name.rpartition('-')[2]}"
-    bin_ = around.checkout / ".toolchain" / "bin"
+    home = context.cache / f"home-{plugin.parent.name.rpartition('-')[2]}"
+    bin_ = context.checkout / ".toolchain" / "bin"
     link_or_copy(plugin, plugin_binary(home))
     without_logs(home)
-    # A real file and no symlink: the engine looks for language hosts beside what its own path
-    # resolves to, and warns in every run about one that is only on PATH.
+    # Not a symlink: the engine looks for language hosts in the directory that its own path
+    # resolves to, and warns in every run about a host that is only on PATH.
     link_or_copy(cli, bin_ / "pulumi")
-    write_host(around, bin_ / "pulumi-language-python")
+    write_host(context, bin_ / "pulumi-language-python")
     return Engine(bin_, home)
 
 
 def without_logs(home: Path) -> None:
-    """Keep the CLI from writing a debug log of each run, a tenth of its work, into a cache."""
+    """Keep the CLI from writing a debug log of each run, which costs a tenth of its time."""
     logs = home / "logs"
     shutil.rmtree(logs, ignore_errors=True)
-    # There is no setting for it; where it cannot make the folder it goes on without.
+    # The CLI has no setting for this. If it cannot create the folder, it runs without a log.
     logs.touch()
 
 
-def write_host(around: Surroundings, script: Path) -> None:
+def write_host(context: Context, script: Path) -> None:
     """Write the executable that starts the language host with this checkout's interpreter."""
-    python = shlex.quote(around.python)
-    program = shlex.quote(str(around.checkout / _HOST))
+    python = shlex.quote(context.python)
+    program = shlex.quote(str(context.checkout / _HOST))
     choice = f": ${{PIC_LANGUAGE_HOST_PYTHON:={python}}}"
     start = f'exec "$PIC_LANGUAGE_HOST_PYTHON" -P {program} --parent "$PPID" "$@"'
     text = f"#!/bin/sh\n{choice}\n{start}\n"
@@ -53,8 +53,8 @@ def write_host(around: Surroundings, script: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Make a file appear, whole, at a second path: a hard link, or a copy on another disk."""
-    if _same(source, target):
+    """Put a file at a second path atomically: as a hard link, or as a copy on another disk."""
+    if _is_same(source, target):
         return
     with _half(target) as half:
         try:
@@ -65,7 +65,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def _half(target: Path) -> Iterator[Path]:
-    """Give a path to write to, that takes the target's place when the block ends well."""
+    """Yield a path to write to; it replaces the target if the block succeeds."""
     target.parent.mkdir(parents=True, exist_ok=True)
     half = target.with_name(f".half-{target.name}-{os.getpid()}")
     try:
@@ -75,7 +75,7 @@ def _half(target: Path) -> Iterator[Path]:
         half.unlink(missing_ok=True)
 
 
-def _same(source: Path, target: Path) -> bool:
+def _is_same(source: Path, target: Path) -> bool:
     if not target.exists():
         return False
     one, other = source.stat(), target.stat()

@@ -1,4 +1,4 @@
-"""The parts that come from Go modules, and how each is built. No I/O."""
+"""Lists the parts that are built from Go modules, and how. No I/O."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,17 +8,18 @@ from dev.toolchain import versions
 
 @dataclass(frozen=True)
 class Part:
-    """One Go module of this directory and the binary it gives."""
+    """Describes one Go module of this directory and the binary that it builds."""
 
     module: str
     binary: str
-    variables: tuple[tuple[str, str], ...]  # what the linker sets: the published module has none
+    # The linker sets them, because the published module has no version.
+    variables: tuple[tuple[str, str], ...]
     package: str = "."
     tags: tuple[str, ...] = ()
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Give the arguments of `go build` that decide what comes out."""
+        """The arguments of `go build` that affect its result."""
         stamps = "".join(f" -X {name}={value}" for name, value in self.variables)
         tags = ("-tags", ",".join(self.tags)) if self.tags else ()
         return (
@@ -31,7 +32,7 @@ class Part:
         )
 
     def directory(self, modules: Path) -> Path:
-        """Say where the Go module is."""
+        """Return the directory of the Go module."""
         return modules / self.module
 
 

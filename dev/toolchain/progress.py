@@ -1,4 +1,4 @@
-"""Lines that say what takes the time: updated in place on a terminal, a few lines elsewhere."""
+"""Shows the elapsed time of a step: in place on a terminal, as a few lines elsewhere."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from dev.toolchain.model import Echo
 
 
 class Progress:
-    """The elapsed time of one step, told while it runs."""
+    """Shows the elapsed time of one step while it runs."""
 
     def __init__(
         self,
@@ -22,29 +22,29 @@ class Progress:
         self._what, self._echo, self._clock = what, echo, clock
         self._line_every = line_every
         self._terminal = terminal or (sys.stderr if sys.stderr.isatty() else None)
-        self._began = self._told = clock()
+        self._began = self._shown = clock()
 
     @property
     def seconds(self) -> float:
-        """Give the time since the start."""
+        """The seconds since the start."""
         return self._clock() - self._began
 
     @property
     def pause(self) -> float:
-        """Say how long to wait between two calls of `tick`."""
+        """The seconds to wait between two calls of `tick`."""
         return min(1.0, self._line_every)
 
     def tick(self) -> None:
-        """Tell the elapsed time when it is due."""
+        """Show the elapsed time if the next line is due."""
         if self._terminal:
             self._terminal.write(f"\r{self._what}: {self.seconds:.0f} s")
             self._terminal.flush()
-        elif self._clock() - self._told >= self._line_every:
-            self._told = self._clock()
+        elif self._clock() - self._shown >= self._line_every:
+            self._shown = self._clock()
             self._echo(f"{self._what}: {self.seconds:.0f} s")
 
     def clear(self) -> None:
-        """Take the updated line away, so that the next line starts on its own."""
+        """Erase the line on the terminal, so that the next output starts on an empty line."""
         if self._terminal:
             self._terminal.write("\r\x1b[K")
             self._terminal.flush()

@@ -106,7 +106,9 @@ def test_a_service_account_has_a_kubeconfig_of_its_own(
 
 
 def test_a_user_that_was_not_named_at_the_start_is_an_error(control_plane: ControlPlane) -> None:
-    with pytest.raises(ControlPlaneError, match=r"there is no user carol in groups \[\], only "):
+    with pytest.raises(
+        ControlPlaneError, match=r"no user carol in groups \[\] exists; the users are "
+    ):
         control_plane.token("carol")
 
 

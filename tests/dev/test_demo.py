@@ -1,7 +1,7 @@
 import pytest
 
 from dev import demo
-from dev.demo_text import diagnostics, trimmed
+from dev.demo_text import diagnostics, summary
 
 KIND = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"
 UP = f"""\
@@ -68,25 +68,23 @@ Resources:
 """
 
 
-def test_the_demo_refuses_a_cluster_that_it_did_not_start(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_demo_refuses_to_run_with_a_kubeconfig(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("KUBECONFIG", "/home/me/.kube/production")
-
-    code = demo.main()
+    code = demo.main({"KUBECONFIG": "/home/me/.kube/production"})
 
     assert (code, capsys.readouterr()) == (
         2,
         (
             "",
-            "demo: KUBECONFIG is set, and the demo never touches a cluster it did not start: run it"
-            " with KUBECONFIG unset\n",
+            "demo: KUBECONFIG is set, but the demo only uses a cluster that it starts itself;"
+            " unset KUBECONFIG and run it again\n",
         ),
     )
 
 
-def test_a_run_is_what_was_done_and_what_was_told() -> None:
-    assert trimmed(UP) == (
+def test_the_summary_of_an_update_has_operations_and_messages() -> None:
+    assert summary(UP) == (
         " +  PangolinResource app.example.com created (0.06s)\n"
         "\n"
         "Diagnostics:\n"
@@ -102,8 +100,8 @@ def test_a_run_is_what_was_done_and_what_was_told() -> None:
     )
 
 
-def test_what_was_told_before_is_not_told_again() -> None:
-    assert trimmed(UP, diagnostics(UP)) == (
+def test_the_summary_omits_messages_that_were_shown_before() -> None:
+    assert summary(UP, diagnostics(UP)) == (
         " +  PangolinResource app.example.com created (0.06s)\n"
         "\n"
         "Resources:\n"
@@ -114,14 +112,14 @@ def test_what_was_told_before_is_not_told_again() -> None:
     )
 
 
-def test_an_error_is_told_every_time() -> None:
+def test_the_summary_always_has_errors() -> None:
     refused = "Diagnostics:\n  pulumi:pulumi:Stack (pic-demo):\n    error: 6 of 7 hosts\n"
 
-    assert trimmed(refused, diagnostics(refused)) == refused.strip()
+    assert summary(refused, diagnostics(refused)) == refused.strip()
 
 
-def test_a_diff_shows_the_spec_of_what_is_new_and_the_change_of_what_is_not() -> None:
-    assert trimmed(DIFF) == (
+def test_the_summary_of_a_preview_has_new_specs_and_changes() -> None:
+    assert summary(DIFF) == (
         "    + PangolinResource new.example.com (create)\n"
         "        spec      : {\n"
         "            targets: [\n"

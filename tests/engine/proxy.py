@@ -1,10 +1,16 @@
 """Rules for the proxy before the API server, about what the engine's plugin writes."""
 
 from dev.controlplane.api import APPLY, Api
-from dev.controlplane.faults import PLUGIN, Answer, Asked, Rule, status
+from dev.controlplane.faults import (
+    PLUGIN,
+    Answer,
+    Request,
+    Rule,
+    status,
+)
 
 
-def is_create(asked: Asked) -> bool:
+def is_create(request: Request) -> bool:
     """Say whether the plugin, up to 4.28, makes a PangolinResource with this request.
 
     All that it writes it applies: a create without having looked, an update after a GET, and then
@@ -12,11 +18,11 @@ def is_create(asked: Asked) -> bool:
     fields to be validated (seen with 4.25).
     """
     return (
-        asked.agent == PLUGIN
-        and asked.method == "PATCH"
-        and asked.headers.get("content-type") == APPLY
-        and "/pangolinresources/" in asked.path
-        and "fieldValidation=" in asked.query
+        request.agent == PLUGIN
+        and request.method == "PATCH"
+        and request.headers.get("content-type") == APPLY
+        and "/pangolinresources/" in request.path
+        and "fieldValidation=" in request.query
     )
 
 
@@ -26,10 +32,10 @@ def refusing_creates(api: Api) -> Rule:
     Those create by POST. Their previews keep silent about it, so a dry run is let through.
     """
 
-    def rule(asked: Asked) -> Answer | None:
-        if not is_create(asked) or "dryRun=" in asked.query or not api.has(asked.path):
+    def rule(request: Request) -> Answer | None:
+        if not is_create(request) or "dryRun=" in request.query or not api.has(request.path):
             return None
-        return already_exists(asked.path)
+        return already_exists(request.path)
 
     return rule
 

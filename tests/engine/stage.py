@@ -14,7 +14,7 @@ import yaml
 
 from dev.controlplane import ControlPlane
 from dev.controlplane.api import APPLY, Api, RefusedError
-from dev.pangolin import verified
+from dev.pangolin import verified_domain
 from dev.toolchain import Toolchain
 from dev.workspace import PASSPHRASE, Workspace, workspace
 from pic.settings.stack_file import StackFile
@@ -149,7 +149,7 @@ class Stage:
             "apiEndpoint": "https://pangolin.example/api/v1",
             "apiKeyRef": {"name": "api", "key": "token"},
         }
-        domain = verified(f"{self.name}.example")
+        domain = verified_domain(f"{self.name}.example")
         ready = {"status": {"status": "Ready"}}
         spec = {"organizationRef": {"name": "home"}}
         self.cluster.apply("PangolinOrganization", self.name, "home", spec=organization)

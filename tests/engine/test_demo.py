@@ -1,4 +1,4 @@
-"""The whole demo, as `make demo` runs it, and what is left when it is stopped."""
+"""Runs the whole demo as `make demo` does, and interrupts it."""
 
 import os
 import signal
@@ -33,45 +33,45 @@ def demo(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def processes(tmp_path: Path) -> list[str]:
-    """The command lines of what works below a folder."""
-    found = []
+    """Return the command lines that name a folder."""
+    command_lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = path.read_text()
+            command_line = path.read_text()
         except OSError:  # it has ended
             continue
-        if str(tmp_path) in words:
-            found.append(words)
-    return found
+        if str(tmp_path) in command_line:
+            command_lines.append(command_line)
+    return command_lines
 
 
-def test_the_demo_shows_what_it_says_and_leaves_nothing(tmp_path: Path) -> None:
+def test_the_demo_proves_its_claims_and_leaves_nothing(tmp_path: Path) -> None:
     with demo(tmp_path) as process:
         printed, errors = process.communicate(timeout=180)
 
     assert process.returncode == 0, printed + errors
     assert [line for line in printed.splitlines() if line.startswith("✓")] == [
         "✓ no host is exposed yet",
-        "✓ every public host has one PangolinResource",
+        "✓ every public host has exactly one PangolinResource",
         "✓ a preview changes nothing",
-        "✓ just these two hosts have changed",
-        "✓ nothing has changed: every host is still there",
-        "✓ these seven hosts are gone, and no other",
+        "✓ only these two hosts have changed",
+        "✓ nothing has changed: every host is still exposed",
+        "✓ these seven hosts are removed, and no others",
     ]
     assert (list(tmp_path.iterdir()), processes(tmp_path)) == ([], [])
 
 
-def test_a_stopped_demo_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_demo_leaves_nothing(tmp_path: Path) -> None:
     with demo(tmp_path) as process:
         assert process.stdout
-        until_line = "$ pulumi up --yes --skip-preview\n"
-        assert any(line == until_line for line in process.stdout), "it runs pulumi"
+        command = "$ pulumi up --yes --skip-preview\n"
+        assert any(line == command for line in process.stdout), "it prints the pulumi command"
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
 
     assert (process.returncode, errors.splitlines()[-1]) == (
         130,
-        "demo: stopped; nothing is left behind",
+        "demo: interrupted; everything that it started is removed",
     )
-    until(lambda: not processes(tmp_path), "nothing runs any more")
+    until(lambda: not processes(tmp_path), "every process of the demo has ended")
     assert list(tmp_path.iterdir()) == []

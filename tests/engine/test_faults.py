@@ -9,8 +9,8 @@ import pytest
 
 from dev.controlplane.faults import (
     PLUGIN,
-    Asked,
     Fault,
+    Request,
     Reset,
     Rule,
     Slow,
@@ -65,7 +65,7 @@ FAULTS: dict[str, Fault] = {
 
 def always(fault: Fault, end: str) -> Rule:
     """Return the rule that every request for a path comes to grief."""
-    return lambda asked: fault if asked.path.endswith(end) else None
+    return lambda request: fault if request.path.endswith(end) else None
 
 
 @dataclass
@@ -73,23 +73,23 @@ class Once:
     """The rule that the first request for each path comes to grief."""
 
     fault: Fault
-    chosen: Callable[[Asked], bool]
+    chosen: Callable[[Request], bool]
     met: set[tuple[str, str]] = field(default_factory=set)
 
-    def __call__(self, asked: Asked) -> Fault | None:
-        what = asked.method, asked.path
-        if not self.chosen(asked) or what in self.met:
+    def __call__(self, request: Request) -> Fault | None:
+        what = request.method, request.path
+        if not self.chosen(request) or what in self.met:
             return None
         self.met.add(what)
         return self.fault
 
 
-def is_read(asked: Asked) -> bool:
-    return asked.agent != PLUGIN and asked.path.endswith(tuple(READS))
+def is_read(request: Request) -> bool:
+    return request.agent != PLUGIN and request.path.endswith(tuple(READS))
 
 
-def is_write(asked: Asked) -> bool:
-    return asked.agent == PLUGIN and asked.method in ("PATCH", "DELETE")
+def is_write(request: Request) -> bool:
+    return request.agent == PLUGIN and request.method in ("PATCH", "DELETE")
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def test_a_run_outlives_a_restart_of_etcd(other_stage: Stage) -> None:
     try:
         with ThreadPoolExecutor(1) as pool, proxied(stage.plane) as proxy:
             run = pool.submit(by, stage, proxy, "up")
-            until(lambda: proxy.asked, "pic asks")
+            until(lambda: proxy.received, "pic asks")
             stage.plane.start_etcd()
             said = run.result()
     finally:

@@ -4,7 +4,12 @@ import re
 from contextlib import closing
 from http.client import HTTPConnection
 
-from dev.controlplane.faults import Asked, Fault, Reset, forward
+from dev.controlplane.faults import (
+    Fault,
+    Request,
+    Reset,
+    forward,
+)
 from dev.controlplane.proxy import proxied
 from tests.engine.stage import Stage
 from tests.engine.watcher import watching
@@ -66,7 +71,7 @@ def test_a_watcher_outlives_restarts_below_it(other_stage: Stage) -> None:
 
 
 def test_a_watcher_whose_watches_are_cut_misses_nothing(stage: Stage) -> None:
-    def no_watch(asked: Asked) -> Fault | None:
+    def no_watch(asked: Request) -> Fault | None:
         return Reset() if asked.is_watch else None
 
     with proxied(stage.plane) as proxy:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dev.controlplane import ControlPlane
-from dev.pangolin import verified
+from dev.pangolin import verified_domain
 from dev.toolchain import Toolchain
 from dev.workspace import Workspace, workspace
 from pic.settings.stack_file import StackFile
@@ -30,7 +30,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
         "apiKeyRef": {"name": "api", "key": "token"},
     },
 }
-DOMAIN = verified("example.com")
+DOMAIN = verified_domain("example.com")
 STATUS = {
     "PangolinTunnel": {"status": "Ready"},
     "PangolinOrganization": {"status": "Ready", "domains": [DOMAIN]},

@@ -10,7 +10,14 @@ import pytest
 import yaml
 
 from dev.controlplane.api import APPLY, RefusedError
-from dev.controlplane.faults import PIC, PLUGIN, Answer, Asked, Exchange, Fault
+from dev.controlplane.faults import (
+    PIC,
+    PLUGIN,
+    Answer,
+    Exchange,
+    Fault,
+    Request,
+)
 from dev.controlplane.proxy import Proxy, proxied
 from tests.engine.proxy import is_create
 from tests.engine.stage import APIS, Object, Stage
@@ -79,12 +86,12 @@ def creates(proxy: Proxy) -> set[tuple[str, int]]:
     Whatever else was applied, the plugin had looked at before; so it is by another sign as well.
     """
     log, proxy.log[:] = list(proxy.log), []
-    assert {it.asked.agent for it in log} == {PIC, PLUGIN}
-    applied = [it for it in log if it.asked.headers.get("content-type") == APPLY]
-    created = [it for it in applied if is_create(it.asked)]
+    assert {it.request.agent for it in log} == {PIC, PLUGIN}
+    applied = [it for it in log if it.request.headers.get("content-type") == APPLY]
+    created = [it for it in applied if is_create(it.request)]
     for each in applied:
         assert has_looked(log, each) == (each not in created), each
-    return {(yaml.safe_load(it.asked.body)["spec"]["name"], it.status) for it in created}
+    return {(yaml.safe_load(it.request.body)["spec"]["name"], it.status) for it in created}
 
 
 def has_looked(log: Iterable[Exchange], write: Exchange) -> bool:
@@ -92,9 +99,9 @@ def has_looked(log: Iterable[Exchange], write: Exchange) -> bool:
     for each in log:
         if each is write:
             return False
-        if (each.asked.agent, each.asked.method, each.asked.path, each.status) == (
+        if (each.request.agent, each.request.method, each.request.path, each.status) == (
             *(PLUGIN, "GET"),
-            *(write.asked.path, 200),
+            *(write.request.path, 200),
         ):
             return True
     raise AssertionError(write)
@@ -108,10 +115,10 @@ def test_pic_creates_over_nothing_that_it_does_not_see(strict_stage: Stage, prox
     before = stage.objects()
     name = before[0]["metadata"]["name"]
 
-    def blind(asked: Asked) -> Fault | None:
-        if asked.agent == PIC and asked.path.endswith("/pangolinresources"):
+    def blind(request: Request) -> Fault | None:
+        if request.agent == PIC and request.path.endswith("/pangolinresources"):
             return Answer(200, {"kind": "PangolinResourceList", "metadata": {}, "items": []})
-        return strict(asked)
+        return strict(request)
 
     proxy.rule = blind
     answer = stage.pic("up")

@@ -10,8 +10,8 @@ import pytest
 
 from dev.controlplane import ControlPlane
 from dev.controlplane.faults import (
-    Asked,
     Fault,
+    Request,
     Reset,
     Slow,
     Truncated,
@@ -71,8 +71,8 @@ def test_a_reset_may_come_after_the_deed(
 ) -> None:
     name = f"reset-{done}".lower()
 
-    def rule(asked: Asked) -> Fault | None:
-        return Reset(done) if asked.method == "POST" else None
+    def rule(request: Request) -> Fault | None:
+        return Reset(done) if request.method == "POST" else None
 
     faulty.rule = rule
     with pytest.raises(ConnectionResetError):

@@ -1,4 +1,4 @@
-"""A made-up machine for the resolver, and a project of its own for each test of the engine."""
+"""Provides a made-up machine for the resolver, and a project for each test of the engine."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from dev import toolchain
 from dev.toolchain import layout, versions
-from dev.toolchain.surroundings import Surroundings
+from dev.toolchain.context import Context
 from tests.support.waiting import end
 from tests.toolchain.projects import MARK, Project
 
@@ -31,7 +31,7 @@ esac
 
 @dataclass
 class Machine:
-    """One directory with a PATH, a cache, a home and checkouts in it; nothing of the real ones."""
+    """Simulates a machine in one directory: a PATH, a cache, a home and checkouts."""
 
     root: Path
     environ: dict[str, str] = field(default_factory=dict)
@@ -46,8 +46,8 @@ class Machine:
             "PIC_CACHE": str(self.root / "cache"),
         }
 
-    def around(self, checkout: str = "clone") -> Surroundings:
-        return Surroundings(
+    def context(self, checkout: str = "clone") -> Context:
+        return Context(
             echo=self.lines.append,
             environ=self.environ,
             checkout=self.root / checkout,
@@ -64,21 +64,21 @@ class Machine:
         return path
 
     def go(self, version: str = "go1.26.8", build: str = 'echo built > "$2"') -> None:
-        """Put a Go on PATH whose build is a line of shell; $2 is the file to write."""
-        told = {
+        """Put a Go on PATH whose build runs a line of shell; $2 is the file to write."""
+        variables = {
             "GOVERSION": version,
             "GOOS": "linux",
             "GOARCH": "amd64",
             "GOCACHE": str(self.root / "gocache"),
             "GOMODCACHE": str(self.root / "gomodcache"),
         }
-        (self.root / "go.json").write_text(json.dumps(told))
+        (self.root / "go.json").write_text(json.dumps(variables))
         self.program(
             "go", _GO.format(env=self.root / "go.json", builds=self.root / "builds", build=build)
         )
 
     def clone(self, name: str = "clone", sources: Mapping[str, str] | None = None) -> None:
-        """Make a checkout with the three modules in it."""
+        """Make a checkout with the three modules."""
         for module in ("pulumi-cli", "kubernetes-plugin", "controlplane"):
             directory = self.root / name / "modules" / module
             directory.mkdir(parents=True)
@@ -94,7 +94,7 @@ class Machine:
         return [Path(line).name for line in record.read_text().split()] if record.exists() else []
 
     def official(self, version: str = f"v{versions.PULUMI}", directory: str = "path") -> None:
-        """Put an official CLI with its language host somewhere."""
+        """Put an official CLI with its language host into a directory."""
         self.program("pulumi", f"echo {version}", directory)
         self.program("pulumi-language-python", "", directory)
 
@@ -106,37 +106,34 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    made = Machine(tmp_path)
-    made.clone()
-    return made
+    machine = Machine(tmp_path)
+    machine.clone()
+    return machine
 
 
 @pytest.fixture(scope="session")
 def engine_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The engine of the toolchain, whichever way it came, beside our own language host."""
+    """Return an environment with the engine of the toolchain and our own language host."""
     tools = toolchain.resolve(echo=lambda _: None)
     bin_ = tmp_path_factory.mktemp("bin")
     layout.link_or_copy(tools.pulumi.resolve(), bin_ / "pulumi")
-    layout.write_host(Surroundings(), bin_ / "pulumi-language-python")
+    layout.write_host(Context(), bin_ / "pulumi-language-python")
     environ = {**os.environ, **tools.environment()}
     return environ | {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
 
 
 @pytest.fixture
-def project(
-    tmp_path: Path, engine_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Project]:
+def project(tmp_path: Path, engine_environment: dict[str, str]) -> Iterator[Project]:
     (tmp_path / "state").mkdir()
     environ = engine_environment | {
         "PULUMI_BACKEND_URL": f"file://{tmp_path}/state",
         "PULUMI_CONFIG_PASSPHRASE": "test",
         MARK: uuid.uuid4().hex,
     }
-    monkeypatch.setenv("PATH", environ["PATH"])  # where Popen finds the command itself
-    made = Project(tmp_path / "project", environ)
-    made.write({"Pulumi.yaml": "name: tried\nruntime: python\n"})
-    yield made
-    left = made.processes()
-    for pid in left:
+    project = Project(tmp_path / "project", environ)
+    project.write({"Pulumi.yaml": "name: tried\nruntime: python\n"})
+    yield project
+    remaining = project.processes()
+    for pid in remaining:
         end(pid)
-    assert left == [], "a test leaves no process behind"
+    assert remaining == [], "a test leaves no process behind"

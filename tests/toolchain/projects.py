@@ -1,7 +1,8 @@
-"""A Pulumi project of its own for a test, and what the engine says about it."""
+"""Makes a Pulumi project for one test, and reads what the engine prints."""
 
 import json
 import re
+import shutil
 import subprocess
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ MARK = "PIC_TEST_PROJECT"
 
 @dataclass(frozen=True)
 class Project:
-    """A project with a file backend of its own, whose processes can be told from all others."""
+    """Represents a project with its own file backend; a variable marks all its processes."""
 
     root: Path
     environ: Mapping[str, str]
@@ -25,8 +26,11 @@ class Project:
             path.write_text(textwrap.dedent(text))
 
     def start(self, *words: str) -> subprocess.Popen[str]:
+        # Popen would search the PATH of this process, not that of the environment it passes on.
+        pulumi = shutil.which("pulumi", path=self.environ["PATH"])
+        assert pulumi
         return subprocess.Popen(
-            ["pulumi", *words, "--non-interactive", "--color=never"],
+            [pulumi, *words, "--non-interactive", "--color=never"],
             cwd=self.root,
             env=dict(self.environ),
             stdout=subprocess.PIPE,
@@ -35,7 +39,7 @@ class Project:
         )
 
     def pulumi(self, *words: str) -> tuple[int, str]:
-        """Run one command to its end: its exit code, and all that it printed."""
+        """Run a command and return its exit code and its output."""
         process = self.start(*words)
         printed, errors = process.communicate(timeout=120)
         return process.returncode, printed + errors
@@ -49,7 +53,7 @@ class Project:
         return json.loads(self.pulumi("stack", "output", "--json")[1])
 
     def processes(self) -> list[int]:
-        """List the processes that inherited this project's environment."""
+        """List the processes that have inherited the environment of this project."""
         mark = f"{MARK}={self.environ[MARK]}".encode()
         return [pid for pid in _pids() if mark in _environment(pid)]
 
@@ -61,12 +65,12 @@ def _pids() -> Iterator[int]:
 def _environment(pid: int) -> list[bytes]:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:  # it has ended, or is another user's
+    except OSError:  # it has ended, or belongs to another user
         return []
 
 
 def diagnostics(printed: str) -> str:
-    """Cut out what the engine shows under "Diagnostics", without the empty lines."""
+    """Return the section "Diagnostics" of the engine's output, without empty lines."""
     block = re.search(r"^Diagnostics:\n(.*?)^\S", printed, re.DOTALL | re.MULTILINE)
     assert block, printed
     lines = [line for line in block[1].splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Programs in Python, run by the real engine through our language host. No cloud, no cluster."""
+"""Tests Python programs that the real engine runs through our language host."""
 
 import venv
 from pathlib import Path
@@ -13,14 +13,14 @@ pytestmark = pytest.mark.engine
 EXPORTS = "import pulumi\npulumi.export('answer', 42)\n"
 
 
-def test_a_program_is_run_as_if_it_had_been_started_directly(project: Project) -> None:
+def test_a_program_runs_as_if_it_were_started_directly(project: Project) -> None:
     code, printed = project.up(
         {
-            "beside.py": "WORD = 'imported'\n",
+            "helper.py": "WORD = 'imported'\n",
             "__main__.py": """
                 import os, sys
                 import pulumi
-                from beside import WORD
+                from helper import WORD
 
                 pulumi.ComponentResource("tried:index:Thing", "one")
                 print("a line on stdout")
@@ -64,7 +64,7 @@ def test_a_program_is_run_as_if_it_had_been_started_directly(project: Project) -
     }
 
 
-def test_a_secret_of_the_configuration_stays_a_secret(project: Project) -> None:
+def test_a_secret_in_the_configuration_stays_secret(project: Project) -> None:
     project.write({"__main__.py": "import pulumi\n"})
     project.pulumi("stack", "init", "dev")
     project.pulumi("config", "set", "--secret", "password", "tiger")
@@ -83,14 +83,14 @@ def test_a_secret_of_the_configuration_stays_a_secret(project: Project) -> None:
     assert project.outputs() == {"p": "[secret]"}
 
 
-def test_the_program_may_be_a_file_in_a_directory_of_its_own(project: Project) -> None:
+def test_the_program_may_be_a_file_in_another_directory(project: Project) -> None:
     code, _ = project.up(
         {
             "Pulumi.yaml": "name: tried\nruntime: python\nmain: source/program.py\n",
-            "source/beside.py": "ANSWER = 42\n",
+            "source/helper.py": "ANSWER = 42\n",
             "source/program.py": """
-                import pathlib, beside, pulumi
-                pulumi.export("answer", beside.ANSWER)
+                import pathlib, helper, pulumi
+                pulumi.export("answer", helper.ANSWER)
                 pulumi.export("cwd", pathlib.Path.cwd().name)
             """,
         }
@@ -119,7 +119,7 @@ def test_the_virtual_environment_of_the_project_runs_the_program(project: Projec
                 import pulumi
                 pulumi.export("prefix", sys.prefix)
                 pulumi.export("python", shutil.which("python"))
-                pulumi.export("told", os.environ["PULUMI_RUNTIME_VIRTUALENV"])
+                pulumi.export("option", os.environ["PULUMI_RUNTIME_VIRTUALENV"])
             """,
         }
     )
@@ -128,11 +128,11 @@ def test_the_virtual_environment_of_the_project_runs_the_program(project: Projec
     assert project.outputs() == {
         "prefix": str(environment),
         "python": str(environment / "bin" / "python"),
-        "told": "env",
+        "option": "env",
     }
 
 
-def test_a_missing_virtual_environment_is_a_clear_message(project: Project) -> None:
+def test_a_missing_virtual_environment_is_an_error_that_names_it(project: Project) -> None:
     code, printed = project.up(
         {
             "Pulumi.yaml": "name: tried\nruntime: {name: python, options: {virtualenv: env}}\n",
@@ -142,8 +142,7 @@ def test_a_missing_virtual_environment_is_a_clear_message(project: Project) -> N
 
     assert code != 0
     assert (
-        f"the virtualenv of Pulumi.yaml is {project.root}/env, and there is no bin/python"
-        in printed
+        f"the virtualenv in Pulumi.yaml is {project.root}/env, but it has no bin/python" in printed
     )
 
 
@@ -155,8 +154,8 @@ def test_a_program_may_exit_with_zero(project: Project) -> None:
 
 
 def test_refresh_and_destroy_can_run_the_program(project: Project) -> None:
-    recorded = project.root / "runs"
-    program = f"{EXPORTS}print('run', file=open({str(recorded)!r}, 'a'))\n"
+    record = project.root / "runs"
+    program = f"{EXPORTS}print('run', file=open({str(record)!r}, 'a'))\n"
     assert project.up({"__main__.py": program})[0] == 0
 
     refreshed, _ = project.pulumi("refresh", "--run-program", "--yes", "--skip-preview")
@@ -164,11 +163,11 @@ def test_refresh_and_destroy_can_run_the_program(project: Project) -> None:
     destroyed, _ = project.pulumi("destroy", "--run-program", "--yes", "--skip-preview")
 
     assert (refreshed, destroyed) == (0, 0)
-    assert recorded.read_text() == "run\n" * 3
+    assert record.read_text() == "run\n" * 3
     assert outputs == {"answer": 42}
 
 
-def test_a_provider_in_python_is_started_by_the_host(project: Project) -> None:
+def test_the_host_starts_a_provider_in_python(project: Project) -> None:
     code, printed = project.up(
         {
             "Pulumi.yaml": """
@@ -212,7 +211,7 @@ def test_a_provider_in_python_is_started_by_the_host(project: Project) -> None:
     assert project.outputs() == {"loud": "HELLO"}
 
 
-def test_the_kubernetes_plugin_is_found_and_works(project: Project) -> None:
+def test_the_engine_finds_the_kubernetes_plugin(project: Project) -> None:
     code, printed = project.up(
         {
             "__main__.py": """

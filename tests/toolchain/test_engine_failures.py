@@ -1,4 +1,4 @@
-"""Programs that fail, are interrupted, or lose their engine: what is said, and what is left."""
+"""Tests programs that fail, are interrupted, or lose their engine."""
 
 import signal
 import textwrap
@@ -18,7 +18,7 @@ child.wait()
 """
 
 
-def test_a_crash_shows_its_traceback_once_and_only_the_lines_of_the_program(
+def test_a_crash_shows_one_traceback_with_only_the_lines_of_the_program(
     project: Project,
 ) -> None:
     code, printed = project.up(
@@ -47,7 +47,7 @@ def test_a_crash_shows_its_traceback_once_and_only_the_lines_of_the_program(
     )
 
 
-def test_a_syntax_error_shows_its_place_alone(project: Project) -> None:
+def test_a_syntax_error_shows_only_its_place(project: Project) -> None:
     code, printed = project.up({"__main__.py": "def broken(:\n"})
 
     assert code == 1
@@ -88,7 +88,7 @@ def test_an_error_in_an_output_shows_the_line_of_the_program(project: Project) -
     )
 
 
-def test_a_run_error_is_its_message_alone(project: Project) -> None:
+def test_a_run_error_shows_only_its_message(project: Project) -> None:
     code, printed = project.up(
         {"__main__.py": "import pulumi\nraise pulumi.RunError('set tried:site, tried:domain')\n"}
     )
@@ -99,7 +99,7 @@ def test_a_run_error_is_its_message_alone(project: Project) -> None:
     )
 
 
-def test_the_exit_code_of_a_program_counts(project: Project) -> None:
+def test_the_error_names_the_exit_code_of_a_program(project: Project) -> None:
     code, printed = project.up({"__main__.py": "import sys\nsys.exit(3)\n"})
 
     assert code == 1
@@ -109,18 +109,18 @@ def test_the_exit_code_of_a_program_counts(project: Project) -> None:
     )
 
 
-def test_an_interrupt_ends_the_run_without_a_traceback_and_without_processes(
+def test_an_interrupt_ends_the_run_without_a_traceback_and_leaves_no_process(
     project: Project,
 ) -> None:
     project.write({"__main__.py": WAITS})
     project.pulumi("stack", "init", "dev")
-    running = project.start("up", "--yes", "--skip-preview")
+    process = project.start("up", "--yes", "--skip-preview")
     until((project.root / "started").exists, "the program runs")
 
-    running.send_signal(signal.SIGINT)
-    printed, errors = running.communicate(timeout=60)
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=60)
 
-    assert (running.returncode, errors) == (1, "")
+    assert (process.returncode, errors) == (1, "")
     assert diagnostics(printed) == "pulumi:pulumi:Stack (tried-dev):\n  error: update canceled"
     assert project.processes() == []
 
@@ -128,11 +128,11 @@ def test_an_interrupt_ends_the_run_without_a_traceback_and_without_processes(
 def test_nothing_outlives_an_engine_that_is_killed(project: Project) -> None:
     project.write({"__main__.py": WAITS})
     project.pulumi("stack", "init", "dev")
-    running = project.start("up", "--yes", "--skip-preview")
+    process = project.start("up", "--yes", "--skip-preview")
     until((project.root / "started").exists, "the program runs")
     assert len(project.processes()) == 4, "the engine, the host, the program and its child"
 
-    running.kill()
-    running.communicate(timeout=60)
+    process.kill()
+    process.communicate(timeout=60)
 
     until(lambda: project.processes() == [], "the host and the program end")

@@ -1,4 +1,4 @@
-"""The language host as the engine calls it: over gRPC, in a process of its own."""
+"""Tests the language host as the engine calls it: over gRPC, in its own process."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ from pulumi.runtime.proto.plugin_pb2 import PackageDependency, PluginDependency
 from dev.languagehost import interpreters
 from dev.languagehost.interpreters import Interpreter
 from dev.toolchain import layout
-from dev.toolchain.surroundings import Surroundings
+from dev.toolchain.context import Context
 from tests.support.waiting import (
     end,
     is_gone,
@@ -57,7 +57,7 @@ def serving(script: Path) -> Iterator[Host]:
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bin") / "pulumi-language-python"
-    layout.write_host(Surroundings(), path)
+    layout.write_host(Context(), path)
     return path
 
 
@@ -68,30 +68,30 @@ def host(script: Path) -> Iterator[Host]:
 
 
 def info(directory: Path, **options: str) -> proto.ProgramInfo:
-    told = Struct()
-    told.update(options)
+    struct = Struct()
+    struct.update(options)
     return proto.ProgramInfo(
         root_directory=str(directory),
         program_directory=str(directory),
         entry_point=".",
-        options=told,
+        options=struct,
     )
 
 
 def package(site: Path, name: str, plugin: str, *more: str) -> None:
-    """Install a package, as far as the language host looks."""
+    """Install the files of a package that the language host reads."""
     module = site / name.replace("-", "_")
     module.mkdir()
     (module / "pulumi-plugin.json").write_text(plugin)
-    described = site / f"{module.name}-1.2.3.dist-info"
-    described.mkdir()
+    dist_info = site / f"{module.name}-1.2.3.dist-info"
+    dist_info.mkdir()
     lines = (f"Name: {name}", "Version: 1.2.3", *more)
-    (described / "METADATA").write_text("\n".join(("Metadata-Version: 2.1", *lines, "")))
+    (dist_info / "METADATA").write_text("\n".join(("Metadata-Version: 2.1", *lines, "")))
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a virtual environment that has four packages in it."""
+    """Make a project with a virtual environment that has four packages."""
     venv.create(tmp_path / "env", with_pip=False)
     (site,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
     package(site, "pulumi-own", '{"resource": true}', "Requires-Dist: pulumi-needed (>=1)")
@@ -105,7 +105,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_required_packages_are_the_installed_ones(host: Host, tmp_path: Path) -> None:
+def test_required_packages_are_the_installed_ones(host: Host, tmp_path: Path) -> None:
     answer = host.calls.GetRequiredPackages(proto.GetRequiredPackagesRequest(info=info(tmp_path)))
 
     assert list(answer.packages) == [
@@ -113,7 +113,7 @@ def test_the_required_packages_are_the_installed_ones(host: Host, tmp_path: Path
     ]
 
 
-def test_the_required_plugins_of_older_engines_are_the_same(host: Host, tmp_path: Path) -> None:
+def test_older_engines_get_the_same_as_required_plugins(host: Host, tmp_path: Path) -> None:
     answer = host.calls.GetRequiredPlugins(proto.GetRequiredPluginsRequest(info=info(tmp_path)))
 
     assert list(answer.plugins) == [
@@ -121,7 +121,7 @@ def test_the_required_plugins_of_older_engines_are_the_same(host: Host, tmp_path
     ]
 
 
-def test_the_required_packages_are_those_of_the_virtual_environment_of_the_project(
+def test_required_packages_come_from_the_virtual_environment_of_the_project(
     host: Host, project: Path
 ) -> None:
     answer = host.calls.GetRequiredPackages(
@@ -137,7 +137,7 @@ def test_the_required_packages_are_those_of_the_virtual_environment_of_the_proje
 @pytest.mark.parametrize(
     ("transitive", "hidden"), [(False, {"pulumi-needed"}), (True, set())], ids=["direct", "all"]
 )
-def test_dependencies_are_listed_with_or_without_those_of_others(
+def test_dependencies_are_listed_with_or_without_transitive_ones(
     host: Host, project: Path, *, transitive: bool, hidden: set[str]
 ) -> None:
     answer = host.calls.GetProgramDependencies(
@@ -147,7 +147,7 @@ def test_dependencies_are_listed_with_or_without_those_of_others(
     )
 
     installed = ("other", "pulumi-needed", "pulumi-none", "pulumi-own")
-    assert [(one.name, one.version) for one in answer.dependencies] == [
+    assert [(package.name, package.version) for package in answer.dependencies] == [
         (name, "1.2.3") for name in installed if name not in hidden
     ]
 
@@ -160,29 +160,31 @@ def test_about_names_the_python_of_the_project(host: Host, project: Path) -> Non
     )
 
 
-def test_the_virtual_environment_of_the_host_itself_needs_no_start(
+def test_the_version_of_the_own_python_is_known_without_starting_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "env").symlink_to(sys.prefix)
-    monkeypatch.setattr(interpreters, "_ASK", "raise SystemExit(1)")
+    monkeypatch.setattr(interpreters, "_DESCRIBE", "raise SystemExit(1)")
 
-    found = Interpreter.of({"virtualenv": "env"}, str(tmp_path))
+    interpreter = Interpreter.of({"virtualenv": "env"}, str(tmp_path))
 
-    assert found.version == platform.python_version()
+    assert interpreter.version == platform.python_version()
 
 
-def test_a_missing_virtual_environment_is_a_clear_message(host: Host, tmp_path: Path) -> None:
-    with pytest.raises(grpc.RpcError) as refused:
+def test_a_missing_virtual_environment_is_an_error_with_the_next_step(
+    host: Host, tmp_path: Path
+) -> None:
+    with pytest.raises(grpc.RpcError) as raised:
         host.calls.About(proto.AboutRequest(info=info(tmp_path, virtualenv="env")))
 
-    assert (refused.value.code(), refused.value.details()) == (
+    assert (raised.value.code(), raised.value.details()) == (
         grpc.StatusCode.FAILED_PRECONDITION,
-        f"the virtualenv of Pulumi.yaml is {tmp_path}/env, and there is no bin/python in it: "
-        "make it, or name another",
+        f"the virtualenv in Pulumi.yaml is {tmp_path}/env, but it has no bin/python: "
+        "create it, or name another one",
     )
 
 
-def test_the_host_says_its_version_and_shakes_hands(host: Host) -> None:
+def test_the_host_reports_its_version_and_answers_a_handshake(host: Host) -> None:
     assert host.calls.GetPluginInfo(Empty()).version == metadata.version("pulumi")
     answer = host.calls.Handshake(proto.LanguageHandshakeRequest(engine_address=NO_ENGINE))
     assert answer == proto.LanguageHandshakeResponse()
@@ -191,46 +193,48 @@ def test_the_host_says_its_version_and_shakes_hands(host: Host) -> None:
 def test_the_host_installs_nothing_and_says_so(host: Host, project: Path) -> None:
     request = proto.InstallDependenciesRequest(info=info(project, virtualenv="env"))
 
-    (told,) = host.calls.InstallDependencies(request)
+    (answer,) = host.calls.InstallDependencies(request)
 
     python = project / "env" / "bin" / "python"
-    assert told.stdout.decode() == (
-        f"{python} is used with what is installed for it; nothing is added\n"
+    assert answer.stdout.decode() == (
+        f"{python} runs with its installed packages; nothing is installed\n"
     )
 
 
-def test_a_safe_path_in_the_environment_changes_nothing(host: Host, tmp_path: Path) -> None:
+def test_pythonsafepath_in_the_environment_changes_nothing(host: Host, tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text("import sys\nprint(sys.path[:2])\n")
     request = proto.RunPluginRequest(
         pwd=str(tmp_path), env=["PYTHONSAFEPATH=1"], info=info(tmp_path)
     )
 
-    printed = b"".join(one.stdout for one in host.calls.RunPlugin(request)).decode()
+    printed = b"".join(part.stdout for part in host.calls.RunPlugin(request)).decode()
 
-    expected = [str(tmp_path), str(tmp_path)]  # runpy puts a directory first once more
+    expected = [str(tmp_path), str(tmp_path)]  # runpy adds a directory a second time
     assert printed == f"{expected}\n"
 
 
 def run_plugin(host: Host, directory: Path, *args: str) -> tuple[bytes, bytes, list[int]]:
-    """Run a provider to its end: what it printed on each stream, and the exit codes told."""
+    """Run a provider, and return its output on each stream and the reported exit codes."""
     request = proto.RunPluginRequest(
         pwd=str(directory), args=args, env=["WORD=hello"], info=info(directory), kind="resource"
     )
-    told = list(host.calls.RunPlugin(request))
+    parts = list(host.calls.RunPlugin(request))
     return (
-        b"".join(one.stdout for one in told),
-        b"".join(one.stderr for one in told),
-        [one.exitcode for one in told if one.WhichOneof("output") == "exitcode"],
+        b"".join(part.stdout for part in parts),
+        b"".join(part.stderr for part in parts),
+        [part.exitcode for part in parts if part.WhichOneof("output") == "exitcode"],
     )
 
 
-def test_a_provider_is_run_with_its_streams_and_its_exit_code(host: Host, tmp_path: Path) -> None:
-    (tmp_path / "beside.py").write_text("CODE = 3\n")
+def test_the_host_passes_on_the_output_and_exit_code_of_a_provider(
+    host: Host, tmp_path: Path
+) -> None:
+    (tmp_path / "helper.py").write_text("CODE = 3\n")
     (tmp_path / "__main__.py").write_text(
-        "import os, sys, beside\n"
+        "import os, sys, helper\n"
         "print(os.environ['WORD'], sys.argv[1:], __name__, os.getcwd())\n"
         "print('trouble', file=sys.stderr)\n"
-        "sys.exit(beside.CODE)\n"
+        "sys.exit(helper.CODE)\n"
     )
 
     assert run_plugin(host, tmp_path, "127.0.0.1:2") == (
@@ -240,7 +244,7 @@ def test_a_provider_is_run_with_its_streams_and_its_exit_code(host: Host, tmp_pa
     )
 
 
-def test_a_provider_may_print_more_than_one_message_holds(host: Host, tmp_path: Path) -> None:
+def test_a_provider_may_print_more_than_fits_into_one_message(host: Host, tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text("print('x' * (5 << 20))\n")
 
     printed, trouble, codes = run_plugin(host, tmp_path)
@@ -248,18 +252,20 @@ def test_a_provider_may_print_more_than_one_message_holds(host: Host, tmp_path: 
     assert (len(printed), trouble, codes) == ((5 << 20) + 1, b"", [0])
 
 
-def test_a_provider_that_cannot_be_run_is_a_clear_message(host: Host, tmp_path: Path) -> None:
-    with pytest.raises(grpc.RpcError) as refused:
+def test_a_directory_without_a_provider_is_an_error_that_names_it(
+    host: Host, tmp_path: Path
+) -> None:
+    with pytest.raises(grpc.RpcError) as raised:
         run_plugin(host, tmp_path)
 
-    assert refused.value.details() == (
+    assert raised.value.details() == (
         f"{tmp_path} has neither a __main__.py nor a pyproject.toml with a project name"
     )
 
 
 @pytest.fixture
 def waiting_provider(tmp_path: Path) -> proto.RunPluginRequest:
-    """A provider that tells its own process id and that of a child, and then waits."""
+    """Make a provider that writes its process id and that of a child, and then waits."""
     (tmp_path / "__main__.py").write_text(
         "import os, subprocess, pathlib\n"
         "child = subprocess.Popen(['sleep', '600'])\n"
@@ -271,49 +277,47 @@ def waiting_provider(tmp_path: Path) -> proto.RunPluginRequest:
     return proto.RunPluginRequest(pwd=str(tmp_path), env=env, info=info(tmp_path))
 
 
-def test_a_provider_ends_with_the_call_it_serves(
+def test_a_provider_ends_with_its_call(
     host: Host, waiting_provider: proto.RunPluginRequest
 ) -> None:
     call = host.calls.RunPlugin(waiting_provider)
-    started = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
+    pids = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
 
     call.cancel()
 
-    until(lambda: all(map(is_gone, started)), "the provider and its child end")
+    until(lambda: all(map(is_gone, pids)), "the provider and its child end")
 
 
-def test_a_cancel_ends_every_child_with_what_it_started(
+def test_a_cancel_ends_every_child_and_its_descendants(
     host: Host, waiting_provider: proto.RunPluginRequest
 ) -> None:
     call = host.calls.RunPlugin(waiting_provider)
-    started = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
+    pids = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
 
     host.calls.Cancel(Empty())
 
     assert list(call) == [proto.RunPluginResponse(exitcode=-signal.SIGTERM)]
-    assert all(map(is_gone, started))
+    assert all(map(is_gone, pids))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_host_quietly_and_its_children_with_it(
+def test_a_signal_ends_the_host_quietly_with_its_children(
     script: Path, waiting_provider: proto.RunPluginRequest, number: signal.Signals
 ) -> None:
     with serving(script) as host:
         call = host.calls.RunPlugin(waiting_provider)
-        started = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
+        pids = [pid_in(Path(waiting_provider.pwd, name)) for name in ("own", "child")]
 
         host.process.send_signal(number)
         printed, errors = host.process.communicate(timeout=30)
         call.cancel()
 
     assert (host.process.returncode, printed, errors) == (0, "", "")
-    assert all(map(is_gone, started))
+    assert all(map(is_gone, pids))
 
 
 @pytest.mark.parametrize("attempt", range(5))
-def test_no_signal_is_lost_among_those_of_an_engine_that_still_lives(
-    script: Path, attempt: int
-) -> None:
+def test_no_signal_is_lost_among_many_from_a_running_engine(script: Path, attempt: int) -> None:
     with serving(script) as host:
         for _ in range(20 + attempt):
             host.process.send_signal(signal.SIGHUP)
@@ -341,14 +345,14 @@ def test_a_provider_does_not_outlive_a_host_that_is_killed(
             call.cancel()
 
 
-def test_a_host_whose_engine_is_gone_before_it_serves_ends_at_once(script: Path) -> None:
+def test_a_host_ends_at_once_if_its_engine_has_already_ended(script: Path) -> None:
     program = script.read_text().split(" -P ")[1].split(" --parent")[0]
 
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", program, "--parent", "1", NO_ENGINE],
         capture_output=True,
         text=True,
         check=False,
     )
 
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "")
+    assert (process.returncode, process.stdout, process.stderr) == (1, "", "")

@@ -1,4 +1,4 @@
-"""What a reader sees while something takes long."""
+"""Tests what a user sees while a step takes long."""
 
 import io
 
@@ -22,7 +22,7 @@ def test_without_a_terminal_there_is_a_line_every_half_minute() -> None:
     assert lines == [f"pulumi: building: {seconds} s" for seconds in (30, 60, 90)]
 
 
-def test_on_a_terminal_one_line_is_updated_and_then_taken_away() -> None:
+def test_on_a_terminal_one_line_is_updated_and_then_erased() -> None:
     clock, lines, terminal = Clock(), list[str](), io.StringIO()
     progress = Progress("pulumi: building", lines.append, 30, clock=clock, terminal=terminal)
 
