@@ -18,6 +18,7 @@ from pic.core.json_values import (
     text,
 )
 from pic.core.model import LiveResource
+from pic.core.visible import blanked
 from pic.planning.ownership import OwnerKind, Ownership
 from pic.snapshot import pangolin
 from pic.snapshot.parse import identity
@@ -109,7 +110,7 @@ def _missing(key: tuple[str, str]) -> Row:
 
 def _row(raw: Raw, ownership: Ownership) -> Row | None:
     try:
-        found = pangolin.resource(raw)
+        found = pangolin.live_resource(raw)
         return _told(found, raw) if ownership.of(found) in _OURS else None
     except MalformedError as error:
         return _unreadable(raw, ownership, error)
@@ -202,7 +203,7 @@ def _cells(row: Row) -> Mapping[str, str]:
 
 def plain(message: str) -> str:
     """Return foreign words in one line of bounded length, without what a terminal would obey."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    line = " ".join(blanked(message).split())
     return line if len(line) <= LONGEST_MESSAGE else f"{line[: LONGEST_MESSAGE - 1]}…"
 
 

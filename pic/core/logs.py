@@ -7,13 +7,14 @@ here.
 import json
 import logging
 import sys
-import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TextIO, TypeAlias
 
 from pythonjsonlogger.json import JsonFormatter
+
+from pic.core.visible import visible
 
 DEBUG, INFO, WARN, ERROR = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR
 
@@ -22,7 +23,6 @@ _NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "ERROR"}
 _LOGGER = logging.getLogger("pic")
 # It warns of each retry and of each connection too many; what comes of them in the end is told.
 _CHATTY = logging.getLogger("urllib3")
-_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 Field: TypeAlias = str | int
 
@@ -94,7 +94,7 @@ class _Text(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        words = _visible(record.getMessage())
+        words = _one_line(record.getMessage())
         return f"{_time(record)} {_level(record)} {words}{_pairs(record)}"
 
 
@@ -137,13 +137,10 @@ def _pairs(record: logging.LogRecord) -> str:
 
 def _value(value: Field) -> str:
     """Return a value in one word, quoted where it has spaces or quotes, or is empty."""
-    text = _visible(str(value))
+    text = _one_line(str(value))
     return text if text and not set(text) & set(' "=') else json.dumps(text, ensure_ascii=False)
 
 
-def _visible(text: str) -> str:
-    """Return a text in one line, in which nothing moves the cursor or hides."""
-    flat = " ".join(text.splitlines())
-    return "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _INVISIBLE else char for char in flat
-    )
+def _one_line(text: str) -> str:
+    """Return a text as one line, so that no value can fake another log line."""
+    return visible(" ".join(text.splitlines()))

@@ -1,13 +1,30 @@
-"""Escapes characters that a reader cannot see."""
+"""Decides which characters of a text a reader cannot see, and makes them visible.
 
-import unicodedata
+Texts from the cluster and from Pi-hole reach terminals, logs, Markdown, HTML and Events. A control
+character could move the cursor there, and a change of writing direction or a zero-width character
+could make one host look like another. The rule is `str.isprintable`: it excludes control, format,
+unassigned and private characters, and every space but the ordinary one.
+"""
 
-# Unicode categories of what is not seen, or changes how its neighbours are seen.
-_INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+from collections.abc import Callable
+
+
+def is_visible(text: str) -> bool:
+    """Say whether a reader sees every character of a text; a line break is not visible."""
+    return text.isprintable()
 
 
 def visible(text: str) -> str:
-    """Return a text in which nothing is hidden: no control, no change of writing direction."""
-    return "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _INVISIBLE else char for char in text
-    )
+    """Return a text with the code point of each invisible character in its place."""
+    return _replaced(text, lambda char: f"\\u{ord(char):04x}")
+
+
+def blanked(text: str) -> str:
+    """Return a text with a space for each invisible character, for prose in a narrow column."""
+    return _replaced(text, lambda _: " ")
+
+
+def _replaced(text: str, substitute: Callable[[str], str]) -> str:
+    if is_visible(text):
+        return text
+    return "".join(char if is_visible(char) else substitute(char) for char in text)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
+from pic.core.visible import is_visible
 from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
 
@@ -90,7 +91,7 @@ def marker(cluster_id: str) -> str:
 def parse(text: str) -> Line | None:
     """Return what a line says, or None where it is no address with names."""
     # A line break makes two lines of the hosts file, of which nothing is known.
-    if not text.replace("\t", " ").isprintable():
+    if not is_visible(text.replace("\t", " ")):
         return None
     said, sign, comment = text.partition("#")
     words = said.split()

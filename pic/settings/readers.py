@@ -13,6 +13,8 @@ from ipaddress import IPv4Address
 from typing import NoReturn, TypeVar
 from urllib.parse import urlsplit
 
+from pic.core.visible import is_visible
+
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -79,7 +81,7 @@ def plain_text(value: object) -> str:
 def single_line(value: object) -> str:
     """Read text without control characters."""
     text = plain_text(value)
-    if not text.isprintable():
+    if not is_visible(text):
         raise InvalidValueError
     return text
 

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from pic.core.model import (
     LiveResource,
     Owner,
@@ -15,7 +13,6 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.core.visible import visible
 from pic.planning.changes import (
     Changes,
     FieldChange,
@@ -141,20 +138,6 @@ def test_the_foot_tells_which_notices_are_not_shown() -> None:
         f"digest {replace(NONE, cluster_id='').digest}"
         " · 2 notices that are there without the branch are not shown"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("bücher → 日本", "bücher → 日本"),
-        ("a\nb\x1b[2J", "a\\u000ab\\u001b[2J"),
-        ("safe\u202egro", "safe\\u202egro"),
-        ("no\u200bbody", "no\\u200bbody"),
-        ("half \ud800", "half \\ud800"),
-    ],
-)
-def test_nothing_is_hidden(text: str, shown: str) -> None:
-    assert visible(text) == shown
 
 
 def test_tunnels_have_a_namespace_where_the_spec_has_one() -> None:
