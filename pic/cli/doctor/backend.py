@@ -24,15 +24,15 @@ from pic.core.json_values import (
     sequence,
     text,
 )
-from pic.engine.backend import locks
+from pic.engine.backend import locks, stores
 from pic.engine.backend.locks import Lock
+from pic.engine.backend.stores import FolderStore
 from pic.run.doctor_context import DoctorContext
 from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT, StackFile
 
 CHECKS = ("passphrase", "locks")
 NO_STACK = 6  # the CLI's exit code
-FILES = "file://"
 _USER_INFO = re.compile(r"//[^/@]*@")
 
 
@@ -100,26 +100,20 @@ def _locks(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
         yield skipped(name, "the stack is not known")
     elif not url:
         yield skipped(name, "the backend does not answer")
-    elif not url.startswith(FILES):
+    elif (store := stores.folder(url, context.root)) is None:
         yield skipped(name, "locks can be looked at in a file:// backend only")
     else:
-        held = lock_files(folder_of(url, context.root), stack.name)
-        for file in held:
+        files = lock_files(store, stack.name)
+        for file in files:
             yield _held(file, context, stack.name, stack.settings or Settings())
-        if not held:
+        if not files:
             yield passed(name, "none is held")
 
 
-def folder_of(url: str, root: Path) -> Path:
-    """Return the folder of a file:// backend, as the CLI reads its address."""
-    path = url.removeprefix(FILES).partition("?")[0]
-    return root / Path(path).expanduser()
-
-
-def lock_files(folder: Path, stack: str) -> list[Path]:
+def lock_files(store: FolderStore, stack: str) -> list[Path]:
     """Return the locks of a stack, by name."""
-    place = folder / ".pulumi" / "locks" / "organization" / PROJECT / stack
-    return sorted(place.glob("*.json"))
+    folder = store.root / "locks" / "organization" / PROJECT / stack
+    return sorted(folder.glob("*.json"))
 
 
 def read_lock(content: str) -> Lock:

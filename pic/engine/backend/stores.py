@@ -55,9 +55,10 @@ def opened(
     """
     parts = _split(url)
     query = dict(parse_qsl(parts.query))
+    if files := folder(url, Path.cwd()):
+        yield files
+        return
     match parts.scheme:
-        case "file":
-            yield FolderStore(Path(f"{_folder(url)}/{query.get('prefix', '')}.pulumi"))
         case "s3":
             yield _bucket(_import("obstore", "s3", load), parts, query)
         case "postgres":
@@ -107,6 +108,23 @@ class FolderStore:
             path.unlink()
             return True
         return False
+
+
+def folder(url: str, root: Path) -> FolderStore | None:
+    """Return the folder of a `file://` backend as the CLI reads its URL; None for other backends.
+
+    Args:
+        url: As the CLI knows it.
+        root: The folder that a relative path starts at: that of Pulumi.yaml.
+
+    Raises:
+        EngineError: The URL cannot be read.
+    """
+    parts = _split(url)
+    if parts.scheme != "file":
+        return None
+    prefix = dict(parse_qsl(parts.query)).get("prefix", "")
+    return FolderStore(Path(f"{_folder(url, root)}/{prefix}.pulumi"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +283,8 @@ def absolute(url: str, root: Path) -> str:
     return f"{FILE}{_expanded(path, root)}{mark}{query}"
 
 
-def _folder(url: str) -> Path:
-    path = absolute(url, Path.cwd()).removeprefix(FILE).partition("?")[0]
+def _folder(url: str, root: Path) -> Path:
+    path = absolute(url, root).removeprefix(FILE).partition("?")[0]
     return Path(unquote(path))
 
 

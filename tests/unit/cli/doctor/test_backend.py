@@ -200,7 +200,18 @@ def test_a_lock_that_goes_meanwhile_is_none(clinic: Clinic) -> None:
     assert found(clinic)[2] == passed("locks", "one was let go of just now")
 
 
-def test_the_folder_of_a_backend_is_as_the_cli_reads_it(tmp_path: Path) -> None:
-    assert backend.folder_of("file:///srv/state?no_tmp_dir=true", tmp_path) == Path("/srv/state")
-    assert backend.folder_of("file://./state", tmp_path) == tmp_path / "state"
-    assert backend.folder_of("file://~", tmp_path) == Path.home()
+@pytest.mark.parametrize(
+    ("url", "folder"),
+    [
+        ("file://{root}/my%20state", "my state"),
+        ("file://./state", "state"),
+        ("file://{root}/state?prefix=team/", "state/team"),
+    ],
+)
+def test_locks_are_where_the_engine_keeps_them(clinic: Clinic, url: str, folder: str) -> None:
+    clinic.says("whoami", json.dumps({"url": url.format(root=clinic.root)}))
+    place = f"{folder}/.pulumi/locks/organization/pic/prod/one.json"
+    clinic.write(place, lock(7, "there"))
+
+    held = "held by ann@there (pid 7)"
+    assert found(clinic)[2].message.partition(" since")[0] == held
