@@ -11,7 +11,7 @@ from pic.planning.changes import FieldChange, differences
 from pic.planning.ownership import Inventory, Ownership
 from pic.run.situation import Situation
 from pic.settings.parse import PiholeApi
-from pic.snapshot.pangolin import resource as read_resource
+from pic.snapshot.pangolin import live_resource as read_resource
 
 
 class Kind(StrEnum):

@@ -16,12 +16,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pic.core import logs
+from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError, InterruptedRunError, LockedError
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.engine.backend import locks, state
 from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
-from pic.engine.pulumi_command import Command, CommandResult
+from pic.engine.pulumi_command import Command
 
 NO_STACK = 6  # the CLI's exit code
 
@@ -65,7 +66,7 @@ class Engine:
         answer = self._ask("stack", "output", "--json")
         if answer.code == NO_STACK:
             return None
-        return _json(_good(answer).stdout)
+        return _json(_good(answer).out)
 
     def state(self) -> StackState:
         """Return what the engine remembers: nothing where there is no such stack.
@@ -81,7 +82,7 @@ class Engine:
         if answer.code == NO_STACK:
             return None
         try:
-            return state.read(_json(_good(answer).stdout))
+            return state.read(_json(_good(answer).out))
         except MalformedError as error:
             raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
 
@@ -206,7 +207,7 @@ class _DeadLocksError(LockedError):
 
 def _good(answer: CommandResult) -> CommandResult:
     if answer.code != 0:
-        words = answer.stderr.strip() or answer.stdout.strip()
+        words = answer.err.strip() or answer.out.strip()
         raise EngineError(words.removeprefix("error: "))
     return answer
 

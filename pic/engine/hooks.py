@@ -17,8 +17,8 @@ from pic.core.model import FIELD_MANAGER, Owner
 from pic.core.names import NAME_LABEL, UID_LABEL
 from pic.core.notices import Level
 from pic.planning.ownership import OwnerKind, Ownership
-from pic.report.event_texts import Warned
-from pic.snapshot.pangolin import resource
+from pic.report.event_texts import EventText
+from pic.snapshot.pangolin import live_resource
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8
@@ -105,7 +105,7 @@ class Hooks:
         """Give the hooks what they work with, before the first resource is declared."""
         self._surroundings = surroundings
 
-    async def warn(self, news: Sequence[Warned]) -> int:
+    async def warn(self, news: Sequence[EventText]) -> int:
         """Tell Ingresses of warnings, and return how many could not be told in time."""
         surroundings = self._surroundings
         if surroundings is None:
@@ -253,7 +253,7 @@ def _take_over(surroundings: Surroundings, namespace: str, name: str) -> None:
 def _look(surroundings: Surroundings, namespace: str, name: str) -> tuple[Raw, OwnerKind]:
     """Return a live object, and whose it is."""
     found = mapping(surroundings.transport.get(_path(namespace, name)), "PangolinResource")
-    return found, surroundings.ownership.of(resource(found))
+    return found, surroundings.ownership.of(live_resource(found))
 
 
 def _path(namespace: str, name: str) -> str:

@@ -198,7 +198,7 @@ async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks
 
 async def _warn(situation: Situation, hooks: Hooks) -> None:
     """Tell Ingresses of new warnings; that fails no run."""
-    if untold := await hooks.warn(event_texts.news(situation.warnings, situation.told)):
+    if untold := await hooks.warn(event_texts.unreported(situation.warnings, situation.told)):
         pulumi.log.info(f"{untold} warnings could not be told to their Ingresses as Events")
 
 
@@ -237,7 +237,7 @@ def _tell(notices: Sequence[Notice]) -> None:
     ordered = sorted(notices, key=lambda each: (each.level is not Level.WARNING, each.order))
     for each in ordered[:SHOWN_NOTICES]:
         log = pulumi.log.warn if each.level is Level.WARNING else pulumi.log.info
-        log(text_report.remark(each))
+        log(text_report.notice_text(each))
     if len(ordered) > SHOWN_NOTICES:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 from pic.core import supervisor
+from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
 
 if TYPE_CHECKING:
@@ -28,14 +29,6 @@ SUPERVISOR = str(Path(supervisor.__file__))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # The engine ends its steps after the first signal, itself after the second.
 PATIENCE_SIGNALS = 2
-
-
-class CommandResult(NamedTuple):
-    """What a command said and ended with."""
-
-    stdout: str
-    stderr: str
-    code: int
 
 
 class Command:
@@ -95,7 +88,7 @@ class Command:
         with process, self._passing_on(process):
             out, err = _read(process, on_output, on_error)
             self.code = process.wait()
-        return CommandResult(out, err, self.code)
+        return CommandResult(self.code, out, err)
 
     @contextlib.contextmanager
     def _passing_on(self, process: "subprocess.Popen[str]") -> Iterator[None]:

@@ -19,7 +19,7 @@ from pic.planning import serialise
 from pic.planning.changes import Changes, differences
 from pic.planning.merge import held_spec
 from pic.settings.parse import PiholeApi, Settings
-from pic.snapshot.pangolin import resource as read_resource
+from pic.snapshot.pangolin import live_resource as read_resource
 
 
 def stale(

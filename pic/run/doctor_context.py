@@ -9,22 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
-
-
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """What a command said."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def reason(self) -> str:
-        """Its last words of an error, in one line."""
-        lines = [line for line in self.err.splitlines() if line.strip()]
-        return lines[-1].removeprefix("error: ") if lines else f"it ended with {self.code}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,12 @@ from pic.engine import driver
 from pic.engine.backend.state import RememberedRecord, StackState
 from pic.engine.driver import DeployResult
 from pic.engine.outcome import Failure, Outcome
-from pic.planning import changes, plan
+from pic.planning import changes
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.run import fingerprint
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
+from pic.run.targets import build_plan
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.deployed import (
     CLUSTER,

@@ -12,11 +12,12 @@ import pytest
 from pulumi.runtime.proto import events_pb2, events_pb2_grpc
 from semver import VersionInfo
 
+from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError, PicError
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
-from pic.engine.pulumi_command import Command, CommandResult, OnOutput
+from pic.engine.pulumi_command import Command, OnOutput
 from tests.support.deployed import (
     A,
     remembered,
@@ -73,7 +74,7 @@ class Cli(Command):
         for told, words in ((on_output, answer.out), (on_error, answer.err)):
             for each in words.splitlines() if told else ():
                 told(each)  # type: ignore[misc]
-        return CommandResult(answer.out, answer.err, answer.code)
+        return CommandResult(answer.code, answer.out, answer.err)
 
 
 class Previewing(Cli):

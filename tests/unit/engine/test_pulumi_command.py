@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from semver import VersionInfo
 
+from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
-from pic.engine.pulumi_command import Command, CommandResult
+from pic.engine.pulumi_command import Command
 from tests.support.deployed import write
 from tests.support.waiting import is_gone
 
@@ -33,7 +34,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 def heard(result: CommandResult) -> tuple[int, str, str]:
-    return result.code, result.stdout, result.stderr
+    return result.code, result.out, result.err
 
 
 def test_a_command_has_its_words_folder_and_environment_and_tells_how_it_ended(
@@ -112,7 +113,7 @@ def test_an_engine_that_is_killed_leaves_nothing_behind(fake: Fake, tmp_path: Pa
     result = command.run(["up"], str(tmp_path), {})
 
     assert result.code == 128 + signal.SIGKILL
-    assert is_gone(int(result.stdout))
+    assert is_gone(int(result.out))
 
 
 def test_a_thread_that_may_not_handle_signals_runs_commands_as_well(

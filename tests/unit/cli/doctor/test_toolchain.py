@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pic.cli.doctor import toolchain
+from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
 from pic.core.findings import (
     Finding,
@@ -14,7 +15,6 @@ from pic.core.findings import (
     passed,
     skipped,
 )
-from pic.run.doctor_context import CommandResult
 from tests.support.doctor_contexts import Clinic
 
 WANTED = metadata.version("pulumi-kubernetes")

@@ -1,0 +1,24 @@
+"""Holds what a command of the Pulumi CLI printed and ended with."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command printed and ended with.
+
+    Attributes:
+        code: The exit code.
+        out: Standard output.
+        err: Standard error.
+    """
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def reason(self) -> str:
+        """The last line of the error, without its prefix."""
+        lines = [line for line in self.err.splitlines() if line.strip()]
+        return lines[-1].removeprefix("error: ") if lines else f"it ended with {self.code}"
