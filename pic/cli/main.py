@@ -24,18 +24,12 @@ from pic.cli.verbs import (
     watch,
 )
 from pic.core import logs
-from pic.core.errors import PicError, RefusedError, SettingsError
+from pic.core.errors import EXIT_CODES, INTERRUPTED, PicError, RefusedError, SettingsError
 from pic.core.logs import LogFormat
 
 VERBS = (plan, snapshot, diff, preview, up, watch, drift, destroy, status, init, doctor)
 
-# As shells say it: 128, and SIGINT.
-INTERRUPTED = 130
-
-EPILOG = """\
-exit codes: 0 done · 1 unexpected · 2 settings or usage · 3 refused by the guard ·
-4 the stack is locked by a live run · 5 cluster, engine or backend unreachable or incomplete ·
-6 some resources failed · 7 --expect-no-changes and there are changes"""
+EPILOG = "\n".join(["exit codes:", *(f"  {code:<4} {text}" for code, text in EXIT_CODES.items())])
 
 
 class UsageError(Exception):

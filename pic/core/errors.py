@@ -29,6 +29,22 @@ class FailureClass(Enum):
     RATE_LIMITED = "rateLimited"
 
 
+# What each exit code means, as --help and the documentation list them.
+EXIT_CODES = {
+    0: "done",
+    1: "unexpected, or interrupted while the engine worked",
+    2: "settings or usage",
+    3: "refused by the guard",
+    4: "the stack is locked by a live run",
+    5: "cluster, target, engine or backend unreachable or incomplete",
+    6: "some resources failed",
+    7: "--expect-no-changes and there are changes",
+    # As shells report a program that SIGINT ended: 128 and the number of the signal.
+    130: "interrupted before the engine worked",
+}
+INTERRUPTED = 130
+
+
 class PicError(Exception):
     """An expected error: its text is all a person needs to see.
 
