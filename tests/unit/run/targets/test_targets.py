@@ -1,0 +1,82 @@
+"""The contract of every target in the list, and what the list answers."""
+
+import pytest
+
+from pic.core.model import Plan, Snapshot
+from pic.planning.notice_log import NoticeLog
+from pic.planning.ownership import Ownership
+from pic.planning.plan import PlanRequest
+from pic.run import targets
+from pic.run.targets import TARGETS
+from pic.run.targets.interface import Target
+from pic.settings.kinds import KINDS
+from pic.settings.parse import Settings, TargetName
+from pic.snapshot.assemble import RawSnapshot
+
+ALL = Settings(targets=tuple(TargetName), pihole_url="http://127.0.0.1:9", cluster_id="cluster-1")
+
+every_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: str(target.name))
+
+
+def test_each_name_of_the_setting_is_one_target() -> None:
+    assert sorted(target.name for target in TARGETS) == sorted(TargetName)
+
+
+def test_each_target_has_a_provider_package_of_its_own() -> None:
+    packages = [target.token.partition(":")[0] for target in TARGETS]
+
+    assert len(set(packages)) == len(TARGETS)
+
+
+@every_target
+def test_a_target_plans_nothing_for_an_empty_cluster(target: Target) -> None:
+    request = PlanRequest(Snapshot(), ALL, "pic.prod", Ownership("pic.prod"))
+
+    assert target.plan(request, NoticeLog()) == Plan()
+    assert target.hosts(Plan()) == {}
+
+
+@every_target
+def test_a_target_declares_its_own_token_through_a_provider_of_that_package(
+    target: Target,
+) -> None:
+    declared = target.declare(Plan(), Snapshot("cluster-1"), ALL)
+
+    assert (declared.token, declared.resources) == (target.token, [])
+    assert declared.provider.package == target.token.partition(":")[0]
+
+
+@every_target
+def test_a_target_asks_only_for_permissions_on_kinds_that_pic_reads(target: Target) -> None:
+    resources = {permission.resource for permission in target.permissions(ALL)}
+
+    assert resources <= {kind.plural for kind in KINDS}
+    assert resources
+
+
+@every_target
+def test_the_engine_s_names_lead_back_to_the_target(target: Target) -> None:
+    package = target.token.partition(":")[0]
+
+    assert targets.target_of(target.token) == target.name
+    assert targets.target_of(f"pulumi:providers:{package}") == target.name
+
+
+def test_a_resource_of_no_target_counts_for_the_first() -> None:
+    assert targets.target_of("pulumi:pulumi:Stack") == TARGETS[0].name
+    assert targets.target_of("") == TARGETS[0].name
+
+
+def test_only_the_targets_of_the_setting_are_active() -> None:
+    assert [target.name for target in targets.active(Settings())] == [TargetName.PANGOLIN]
+    assert [target.name for target in targets.active(ALL)] == list(TargetName)
+
+
+def test_a_target_that_holds_nothing_itself_reads_nothing() -> None:
+    pangolin = TARGETS[0]
+    raw = RawSnapshot(cluster_id="cluster-1")
+
+    assert pangolin.read(raw, ALL, {}) is raw
+    assert pangolin.unread(Snapshot()) is None
+    assert pangolin.unreachable(ALL, {}, "cluster-1") is None
+    assert (pangolin.problems(ALL, {}), pangolin.means(ALL)) == ((), {})
