@@ -1,1 +1,1 @@
-"""Pi-hole: its records, its two interfaces, and a Pulumi provider for them."""
+"""Reads and writes the DNS records of a Pi-hole, and offers them to Pulumi as resources."""

@@ -1,4 +1,10 @@
-"""Gathers what is asked of a Pi-hole at the same time: one session, one request in flight, ever."""
+"""Batches the requests that the engine makes at the same time.
+
+The engine asks for each record by itself, in up to 32 threads. Pi-hole stores all records in one
+list, which two writers at once corrupt. So a batch collects what arrives within a few
+milliseconds, and does it with one read and one write in one session. Only one request to Pi-hole is
+ever in flight (docs/adr/0014-pihole-by-a-provider-that-gathers.md).
+"""
 
 import asyncio
 import contextlib
@@ -13,35 +19,35 @@ from pic.core.model import LiveRecord
 from pic.pihole.protocol import Hosts, RecordEdit
 
 Owned = frozenset[str]
-Opens = Callable[[Owned], AbstractContextManager[Hosts]]
+OpenHosts = Callable[[Owned], AbstractContextManager[Hosts]]
 Records = tuple[LiveRecord, ...]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How long to wait, in seconds.
+    """How long a batch and a session stay open, in seconds.
 
     Attributes:
-        quiet: Nothing more has come for so long: what has come is done.
-        most: It is done now, whatever else comes.
-        idle: Nothing has come for so long: the session is given back.
+        quiet: A batch starts when no request has come for this long.
+        limit: A batch starts after this long, even if requests keep coming.
+        idle: The session ends when no request has come for this long.
     """
 
     quiet: float = 0.005
-    most: float = 0.05
+    limit: float = 0.05
     idle: float = 0.3
 
 
 @dataclass(eq=False, slots=True)
-class _Wish:
-    """Something asked for; an `edit` of None is to read."""
+class _Request:
+    """One request of the engine; an `edit` of None reads."""
 
     edit: RecordEdit | None
     answer: asyncio.Future[Records]
 
     def settle(self, result: Records | Exception) -> None:
-        """Answer, unless whoever asked is gone."""
+        """Answer the request, unless its caller has given up."""
         if self.answer.done():
             return
         if isinstance(result, Exception):
@@ -51,18 +57,18 @@ class _Wish:
 
 
 class Gatherer:
-    """Reads and edits for many at once, all within one session.
+    """Reads and edits records for many callers, all within one session.
 
-    The session is opened at first need. It is closed when nothing was asked for a while, and when
-    another one must know of more hosts of ours.
+    The first request opens the session. It closes when it was idle for a while, and when a later
+    session has to know more hosts of ours.
     """
 
-    def __init__(self, opens: Opens, pace: Window | None = None) -> None:
-        self._pace = pace or Window()
-        self._line = _Line(opens)
-        # Everything that blocks happens here, one thing after the other.
+    def __init__(self, open_hosts: OpenHosts, window: Window | None = None) -> None:
+        self._window = window or Window()
+        self._connection = _Connection(open_hosts)
+        # The one thread for everything that blocks: it puts all requests to Pi-hole in a row.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pihole")
-        self._wishes: list[_Wish] = []
+        self._requests: list[_Request] = []
         self._arrived = asyncio.Event()
         self._owned: set[str] = set()
         self._serving: asyncio.Task[None] | None = None
@@ -72,148 +78,150 @@ class Gatherer:
         """Return every record.
 
         Raises:
-            PicError: They could not be read whole.
+            PicError: Pi-hole did not return all records.
         """
-        return await self._ask(None)
+        return await self._submit(None)
 
     async def apply(self, edit: RecordEdit) -> None:
-        """Bring an edit about.
+        """Apply an edit.
 
         Raises:
-            PicError: It could not be done.
+            PicError: The edit failed.
         """
-        await self._ask(edit)
+        await self._submit(edit)
 
     def own(self, host: str) -> None:
-        """Take note that the records of a host are ours, where they cannot say so."""
+        """Note that the records of a host are ours, for the interface that has no marker."""
         self._owned.add(host)
 
     async def close(self) -> None:
-        """End what is being done, refuse what waits, and give the session back."""
+        """Finish the current batch, refuse the requests that wait, and end the session."""
         self._ended = True
         self._arrived.set()
         if self._serving:
             await asyncio.shield(self._serving)
 
-    async def _ask(self, edit: RecordEdit | None) -> Records:
+    async def _submit(self, edit: RecordEdit | None) -> Records:
         if self._ended:
             raise _interrupted()
-        wish = _Wish(edit, asyncio.get_running_loop().create_future())
-        self._wishes.append(wish)
+        request = _Request(edit, asyncio.get_running_loop().create_future())
+        self._requests.append(request)
         self._arrived.set()
         if self._serving is None:
             self._serving = asyncio.create_task(self._serve())
-        return await wish.answer
+        return await request.answer
 
     async def _serve(self) -> None:
         while not self._ended:
-            if not await self._something():
-                await self._in_thread(self._line.close)
+            if not await self._await_request():
+                await self._in_thread(self._connection.close)
                 continue
-            await self._settle_down()
-            await self._do(self._next())
-        for wish in self._wishes:
-            wish.settle(_interrupted())
-        await self._in_thread(self._line.close)
+            await self._await_quiet()
+            await self._run(self._next_batch())
+        for request in self._requests:
+            request.settle(_interrupted())
+        await self._in_thread(self._connection.close)
         self._thread.shutdown()
 
-    async def _something(self) -> bool:
-        """Wait until something is asked for; False when nothing was, for a while."""
+    async def _await_request(self) -> bool:
+        """Wait for a request; return False if the open session was idle for too long."""
         arrival = asyncio.ensure_future(self._arrived.wait())
-        await asyncio.wait([arrival], timeout=self._pace.idle if self._line.is_open else None)
+        timeout = self._window.idle if self._connection.is_open else None
+        await asyncio.wait([arrival], timeout=timeout)
         arrival.cancel()
         return self._arrived.is_set()
 
-    async def _settle_down(self) -> None:
-        """Wait until nothing more comes, or long enough."""
+    async def _await_quiet(self) -> None:
+        """Wait until requests stop coming, or until the batch is old enough."""
         loop = asyncio.get_running_loop()
-        end, count = loop.time() + self._pace.most, -1
-        while count < len(self._wishes) and loop.time() < end and not self._ended:
-            count = len(self._wishes)
-            await asyncio.sleep(self._pace.quiet)
+        end, count = loop.time() + self._window.limit, -1
+        while count < len(self._requests) and loop.time() < end and not self._ended:
+            count = len(self._requests)
+            await asyncio.sleep(self._window.quiet)
 
-    def _next(self) -> Sequence[_Wish]:
-        """Take what can be done at once: not two edits of one record."""
+    def _next_batch(self) -> Sequence[_Request]:
+        """Take the requests of the next batch: at most one edit of each record."""
         if self._ended:
             return []
         keys: set[object] = set()
-        taken: list[_Wish] = []
-        left: list[_Wish] = []
-        for wish in self._wishes:
-            key = (wish.edit.host, wish.edit.family) if wish.edit else wish
-            (left if key in keys else taken).append(wish)
+        batch: list[_Request] = []
+        rest: list[_Request] = []
+        for request in self._requests:
+            edit = request.edit
+            key = (edit.host, edit.family) if edit else request
+            (rest if key in keys else batch).append(request)
             keys.add(key)
-        self._wishes = left
-        if not left:
+        self._requests = rest
+        if not rest:
             self._arrived.clear()
-        return taken
+        return batch
 
-    async def _do(self, wishes: Sequence[_Wish]) -> None:
-        edits, owned = [each.edit for each in wishes], frozenset(self._owned)
-        results = await self._in_thread(lambda: list(self._line.answers(edits, owned)))
-        for wish, result in zip(wishes, results, strict=True):
-            wish.settle(result)
+    async def _run(self, batch: Sequence[_Request]) -> None:
+        edits, owned = [request.edit for request in batch], frozenset(self._owned)
+        results = await self._in_thread(lambda: list(self._connection.results(edits, owned)))
+        for request, result in zip(batch, results, strict=True):
+            request.settle(result)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
-class _Line:
-    """The session, where there is one, and what is known of a Pi-hole that does not answer."""
+class _Connection:
+    """The session, while one is open, and the error of a Pi-hole that does not answer."""
 
-    def __init__(self, opens: Opens) -> None:
-        self._opens = opens
+    def __init__(self, open_hosts: OpenHosts) -> None:
+        self._open_hosts = open_hosts
         self._hosts: Hosts | None = None
         self._owned: Owned = frozenset()
         self._closing = contextlib.ExitStack()
-        self._broken: Exception | None = None
+        self._failure: Exception | None = None
 
     @property
     def is_open(self) -> bool:
         return self._hosts is not None
 
     def close(self) -> None:
-        """Give the session back; that it could not be is nobody's failure."""
+        """End the session; a failed logout is ignored, since no request depends on it."""
         self._hosts = None
         with contextlib.suppress(PicError):
             self._closing.close()
 
-    def answers(
+    def results(
         self, edits: Sequence[RecordEdit | None], owned: Owned
     ) -> Iterator[Records | Exception]:
-        """Yield what became of each edit, or the records where it is None."""
+        """Yield the result of each edit, or all records where the edit is None."""
         if not edits:
             return
         try:
             hosts = self._open(owned)
-            failed = hosts.apply([each for each in edits if each]) if any(edits) else {}
-            found = hosts.read() if None in edits else ()
-        except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer
-            self._heed(error)
+            failures = hosts.apply([edit for edit in edits if edit]) if any(edits) else {}
+            records = hosts.read() if None in edits else ()
+        except Exception as error:  # noqa: BLE001 - each caller waits for an answer
+            self._fail(error)
             yield from (error for _ in edits)
         else:
-            yield from (failed.get(each, ()) if each else found for each in edits)
+            yield from (failures.get(edit, ()) if edit else records for edit in edits)
 
-    def _heed(self, error: Exception) -> None:
-        """Give the session back after a failure of everything.
+    def _fail(self, error: Exception) -> None:
+        """End the session after the whole batch failed.
 
-        What would fail for the next ones too is not tried again within a run: each try may take
-        as long as a Pi-hole may take to answer.
+        An error that would repeat fails all later batches of this run at once: each new attempt
+        could last as long as Pi-hole may take to answer.
         """
         self.close()
         if not isinstance(error, PiholeError) or error.kind is not FailureClass.INVALID:
-            self._broken = error
+            self._failure = error
 
     def _open(self, owned: Owned) -> Hosts:
-        if self._broken:
-            raise self._broken
+        if self._failure:
+            raise self._failure
         if owned - self._owned:
             self.close()
             self._owned = owned
         if self._hosts is None:
-            self._hosts = self._closing.enter_context(self._opens(owned))
+            self._hosts = self._closing.enter_context(self._open_hosts(owned))
         return self._hosts
 
 
 def _interrupted() -> PiholeError:
-    return PiholeError("the run was ended before this was done: run again to finish")
+    return PiholeError("the run ended before this was done: run pic again to finish")

@@ -1,4 +1,4 @@
-"""Where a Pi-hole is entered: its lock, its session, its records; all given back at the end."""
+"""Opens sessions with a Pi-hole: takes the machine's lock, logs in, and gives both back."""
 
 import contextlib
 import time
@@ -12,7 +12,7 @@ from pic.pihole import hosts_lines
 from pic.pihole.dns_local import DnsLocal
 from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Client, HttpTimeouts, Trust
-from pic.pihole.lock import Waiting, alone
+from pic.pihole.lock import LockTimeouts, hold_lock
 from pic.pihole.protocol import Hosts
 from pic.pihole.v6 import V6
 from pic.pihole.v6_session import Session
@@ -26,119 +26,133 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SessionTimeouts:
-    """How long to wait: for other runs, for answers, and between logins that are refused."""
+    """How long to wait for other runs and for answers.
 
-    waiting: Waiting = field(default_factory=Waiting)
-    patience: HttpTimeouts = field(default_factory=HttpTimeouts)
+    Attributes:
+        sleep: Waits between login attempts.
+    """
+
+    lock: LockTimeouts = field(default_factory=LockTimeouts)
+    http: HttpTimeouts = field(default_factory=HttpTimeouts)
     sleep: Callable[[float], None] = time.sleep
 
 
 def password(environment: Environment) -> str:
-    """Return what Pi-hole is entered with; a line break that ends it is no part of it.
+    """Return the password or token of Pi-hole, without a line break at its end.
 
     Raises:
-        PiholeError: There is none, or there are two.
+        PiholeError: Neither variable is set, or they differ.
     """
-    given = {environment.get(name, "").rstrip("\r\n") for name in (PASSWORD, TOKEN)} - {""}
-    if not given:
+    # A file that a secret is read from often ends with a line break.
+    secrets = {environment.get(name, "").rstrip("\r\n") for name in (PASSWORD, TOKEN)} - {""}
+    if not secrets:
         raise PiholeError(
-            f"set {PASSWORD} (or {TOKEN}) to the password of Pi-hole, an app password at best; a"
-            " Pi-hole without a password takes any text",
+            f"{PASSWORD} is not set: set it (or {TOKEN}) to a password of Pi-hole, preferably an"
+            " app password; a Pi-hole without a password accepts any text",
             kind=FailureClass.AUTH,
         )
-    if len(given) > 1:
-        raise PiholeError(f"{PASSWORD} and {TOKEN} differ: set one of them", kind=FailureClass.AUTH)
-    return given.pop()
+    if len(secrets) > 1:
+        raise PiholeError(
+            f"{PASSWORD} and {TOKEN} differ: set only one of them", kind=FailureClass.AUTH
+        )
+    return secrets.pop()
 
 
-def session(
+def open_session(
     settings: Settings,
     cluster_id: str,
     environment: Environment,
     owned: frozenset[str] = frozenset(),
-    pace: SessionTimeouts | None = None,
+    timeouts: SessionTimeouts | None = None,
 ) -> AbstractContextManager[Hosts]:
-    """Work with a Pi-hole, as the only one on this machine; logged out and released at the end.
+    """Open a session with a Pi-hole, as the only pic on this machine.
+
+    The session logs out and releases the lock when its block ends.
 
     Args:
-        settings: Where it is, and what it speaks.
-        cluster_id: What marks our records.
-        environment: Has the password.
-        owned: The hosts whose records are ours, where the interface has no room for a marker.
-        pace: How long to wait.
+        settings: The URL and the interface of Pi-hole.
+        cluster_id: The id of the cluster, which the marker of our records contains.
+        environment: Holds the password.
+        owned: The hosts whose records are ours, for the interface that has no marker.
+        timeouts: How long to wait.
 
     Raises:
-        PiholeError: A setting or the password is missing; on entering: it cannot be entered.
+        PiholeError: A setting or the password is missing. On entering the block: Pi-hole does not
+            answer, or refuses the login.
     """
-    pace = pace or SessionTimeouts()
-    client = reach(settings, pace)
+    timeouts = timeouts or SessionTimeouts()
+    client = new_client(settings, timeouts)
     if not cluster_id:
         raise PiholeError(
-            "the id of the cluster is not known: it marks records", kind=FailureClass.INVALID
+            "the id of the cluster is unknown, and pic marks its records with it: set"
+            " pic:clusterId",
+            kind=FailureClass.INVALID,
         )
     secret = password(environment)
     if settings.pihole_api is PiholeApi.V6:
-        rules = Rules(hosts_lines.marker(cluster_id), settings.pihole_take_over)
-        return _v6(client, secret, rules, pace)
+        rules = Rules(hosts_lines.marker_for(cluster_id), settings.pihole_take_over)
+        return _v6(client, secret, rules, timeouts)
     hosts = DnsLocal(client, _token(secret), owned, take_over=settings.pihole_take_over)
-    return _dns_local(client, hosts, pace)
+    return _dns_local(client, hosts, timeouts)
 
 
-def reach(settings: Settings, pace: SessionTimeouts) -> Client:
-    """Return what sends requests to the Pi-hole of a stack; nothing is sent.
+def new_client(settings: Settings, timeouts: SessionTimeouts) -> Client:
+    """Return a client for the Pi-hole of a stack; sends nothing.
 
     Raises:
-        PiholeError: It is not known where it is, or its certificates cannot be read.
+        PiholeError: The URL is not set, or the certificate file is not readable.
     """
     if not settings.pihole_url:
         raise PiholeError(
-            "it is not known where Pi-hole is: set pic:piholeUrl", kind=FailureClass.INVALID
+            "the URL of Pi-hole is not set: set pic:piholeUrl", kind=FailureClass.INVALID
         )
     trust = Trust(settings.pihole_ca, settings.pihole_server_name, settings.pihole_insecure)
-    return Client(settings.pihole_url, trust, pace.patience)
+    return Client(settings.pihole_url, trust, timeouts.http)
 
 
 @contextlib.contextmanager
-def logged_in(client: Client, environment: Environment, pace: SessionTimeouts) -> Iterator[Session]:
-    """Hold a session of version 6, for what `session` does not ask; else as that.
+def logged_in(
+    client: Client, environment: Environment, timeouts: SessionTimeouts
+) -> Iterator[Session]:
+    """Open a raw session of version 6, for requests that `Hosts` does not have.
 
     Raises:
-        PiholeError: There is no password; on entering: it cannot be entered.
+        PiholeError: The password is missing, Pi-hole does not answer, or it refuses the login.
     """
     secret = password(environment)
-    with alone(client.url, pace.waiting), Session(client, secret, pace.sleep) as held:
-        yield held
+    with hold_lock(client.url, timeouts.lock), Session(client, secret, timeouts.sleep) as session:
+        yield session
 
 
-def read(
+def read_records(
     settings: Settings,
     cluster_id: str,
     environment: Environment,
     owned: frozenset[str] = frozenset(),
-    pace: SessionTimeouts | None = None,
+    timeouts: SessionTimeouts | None = None,
 ) -> tuple[LiveRecord, ...]:
-    """Return every record of a Pi-hole in a session of its own, or raise as `session`."""
-    with session(settings, cluster_id, environment, owned, pace) as hosts:
+    """Return every record of a Pi-hole, read in a session of its own; raise as `open_session`."""
+    with open_session(settings, cluster_id, environment, owned, timeouts) as hosts:
         return hosts.read()
 
 
 @contextlib.contextmanager
-def _v6(client: Client, secret: str, rules: Rules, pace: SessionTimeouts) -> Iterator[Hosts]:
-    with alone(client.url, pace.waiting), Session(client, secret, pace.sleep) as held:
-        yield V6(held, rules)
+def _v6(client: Client, secret: str, rules: Rules, timeouts: SessionTimeouts) -> Iterator[Hosts]:
+    with hold_lock(client.url, timeouts.lock), Session(client, secret, timeouts.sleep) as session:
+        yield V6(session, rules)
 
 
 @contextlib.contextmanager
-def _dns_local(client: Client, hosts: DnsLocal, pace: SessionTimeouts) -> Iterator[Hosts]:
-    with alone(client.url, pace.waiting):
+def _dns_local(client: Client, hosts: DnsLocal, timeouts: SessionTimeouts) -> Iterator[Hosts]:
+    with hold_lock(client.url, timeouts.lock):
         yield hosts
 
 
 def _token(secret: str) -> str:
     if not secret.isascii() or not secret.isprintable():
         raise PiholeError(
-            f"{TOKEN} has characters that a token cannot have: needed is printable ASCII on one"
-            " line",
+            f"{TOKEN} contains characters that an HTTP header cannot hold: set it to printable"
+            " ASCII on one line",
             kind=FailureClass.AUTH,
         )
     return secret

@@ -1,7 +1,7 @@
-"""The other interface: single records below `/admin/api/dns/local`, with a bearer token.
+"""Reads and writes single records below `/admin/api/dns/local`, with a bearer token.
 
-It has no room for a marker, so what is ours is told by names, and nothing is deleted that is not
-asked for by its name. Deleting takes a name with all its addresses.
+This interface has no room for a marker. So the caller names the hosts whose records are ours, and
+pic deletes a record only if an edit names its host. A delete removes all addresses of a host.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,28 +16,32 @@ from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
 
 LOCAL = "/admin/api/dns/local"
-WAIT = 60  # seconds
-ROUNDS = 3  # the second one replaces what the first one could not change, the third one repeats it
+RETRY_AFTER = 60  # seconds
+# The second round replaces the records that the first could not change; the third one repeats it.
+ROUNDS = 3
 
-_ANOTHER = "; no released Pi-hole has the interface dns-local: is pic:piholeApi to be v6?"
+_WRONG_API = (
+    "; no released Pi-hole has the interface dns-local: set pic:piholeApi to v6 if it is a Pi-hole"
+    " v6"
+)
 
 Addresses = dict[str, set[str]]
 Failures = dict[RecordEdit, PiholeError]
 
 
 class DnsLocal:
-    """The records behind a token; there is no session to begin or end."""
+    """The records of an interface with a token; it has no sessions."""
 
     def __init__(
         self, client: Client, token: str, owned: frozenset[str], *, take_over: bool = False
     ) -> None:
-        """Prepare; nothing is sent.
+        """Prepare requests; send nothing.
 
         Args:
-            client: Where.
+            client: Sends the requests.
             token: Printable ASCII.
             owned: The hosts whose records are ours.
-            take_over: Records of others get our address.
+            take_over: Whether a record of another owner may get our address.
         """
         self._client = client
         self._headers = {"Authorization": f"Bearer {token}"}
@@ -45,70 +49,73 @@ class DnsLocal:
         self._rules = Rules("", take_over)
 
     def read(self) -> tuple[LiveRecord, ...]:
-        """Return every record, as `Hosts` says."""
-        found = [
+        """Return every record, as `Hosts.read` does."""
+        records = [
             LiveRecord(host, ip, host in self._owned)
             for host, addresses in self._addresses().items()
             for ip in addresses
         ]
-        return tuple(sorted(found, key=lambda each: (*each.key, each.ip)))
+        return tuple(sorted(records, key=lambda record: (*record.key, record.ip)))
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
-        """Bring edits about, as `Hosts` says; of several for a host the last one counts.
+        """Apply edits, as `Hosts.apply` does; the last edit of a host counts.
 
-        A new address is posted beside the old one first. Where that does not take the old one's
-        place, the host is deleted and posted again.
+        The first round adds the new address next to the old one, so that the host always resolves.
+        If the old address stays, the next round deletes the host and adds it again.
         """
-        failed: Failures = {}
-        wanted = _usable(edits, failed)
-        there = self._addresses()
-        open_ = self._permitted(wanted, there, failed)
-        for again in range(ROUNDS):
-            open_ = {host: edit for host, edit in open_.items() if not _holds(edit, host, there)}
-            if not open_:
-                return failed
-            refused = self._round(open_, there, replacing=again > 0)
-            failed |= refused
-            open_ = {host: edit for host, edit in open_.items() if edit not in refused}
-            there = self._addresses()
-        return failed | {
-            edit: _undone(host) for host, edit in open_.items() if not _holds(edit, host, there)
+        failures: Failures = {}
+        wanted = _usable(edits, failures)
+        live = self._addresses()
+        pending = self._permitted(wanted, live, failures)
+        for number in range(ROUNDS):
+            pending = {
+                host: edit for host, edit in pending.items() if not _is_done(edit, host, live)
+            }
+            if not pending:
+                return failures
+            refusals = self._round(pending, live, replacing=number > 0)
+            failures |= refusals
+            pending = {host: edit for host, edit in pending.items() if edit not in refusals}
+            live = self._addresses()
+        return failures | {
+            edit: _undone(host) for host, edit in pending.items() if not _is_done(edit, host, live)
         }
 
     def _permitted(
-        self, wanted: Mapping[str, RecordEdit], there: Addresses, failed: Failures
+        self, wanted: Mapping[str, RecordEdit], live: Addresses, failures: Failures
     ) -> dict[str, RecordEdit]:
-        """Return what changes nothing of others, by host."""
+        """Return the edits that change no record of another owner, by host."""
         permitted = {}
         for host, edit in wanted.items():
-            others = _of_family_a(there.get(host, set()))
-            if edit.ip is None or not others or host in self._owned:
+            addresses = _of_family_a(live.get(host, set()))
+            if edit.ip is None or not addresses or host in self._owned:
                 permitted[host] = edit
-            elif edit.ip in others:
+            elif edit.ip in addresses:
                 continue
             elif self._rules.take_over:
                 permitted[host] = edit
             else:
-                failed[edit] = hosts_lines.conflict(edit, sorted(others), self._rules)
+                failures[edit] = hosts_lines.conflict_error(edit, sorted(addresses), self._rules)
         return permitted
 
     def _round(
-        self, wanted: Mapping[str, RecordEdit], there: Addresses, *, replacing: bool
+        self, wanted: Mapping[str, RecordEdit], live: Addresses, *, replacing: bool
     ) -> Failures:
-        failed: Failures = {}
+        failures: Failures = {}
         for host, edit in wanted.items():
-            have = _of_family_a(there.get(host, set()))
+            addresses = _of_family_a(live.get(host, set()))
             if edit.ip is None:
                 error = self._delete(host)
-            elif replacing or edit.ip in have:
-                error = (self._delete(host) if have else None) or self._post(host, edit.ip)
+            elif replacing or edit.ip in addresses:
+                error = (self._delete(host) if addresses else None) or self._post(host, edit.ip)
             else:
                 error = self._post(host, edit.ip)
-                # Who does not take a second address says so; the next round replaces it.
-                error = None if error and have and error.kind is FailureClass.INVALID else error
+                # Some servers refuse a second address for a host; the next round replaces it.
+                if error and addresses and error.kind is FailureClass.INVALID:
+                    error = None
             if error:
-                failed[edit] = error
-        return failed
+                failures[edit] = error
+        return failures
 
     def _post(self, host: str, ip: str) -> PiholeError | None:
         answer = self._send("POST", LOCAL, {"domain": host, "ip": ip})
@@ -116,8 +123,8 @@ class DnsLocal:
 
     def _delete(self, host: str) -> PiholeError | None:
         answer = self._send("DELETE", f"{LOCAL}/{quote(host, safe='')}")
-        gone = answer.status < 300 or answer.status == 404
-        return None if gone else _refusal(answer, f"deleting {host}")
+        deleted = answer.status < 300 or answer.status == 404
+        return None if deleted else _refusal(answer, f"deleting {host}")
 
     def _addresses(self) -> Addresses:
         answer = self._send("GET", LOCAL)
@@ -126,51 +133,51 @@ class DnsLocal:
         data = answer.data.get("data")
         if not isinstance(data, list):
             raise _unknown_form()
-        found: Addresses = {}
+        addresses: Addresses = {}
         for row in data:
             host, ip = _record(row)
-            found.setdefault(host, set()).add(ip)
-        return found
+            addresses.setdefault(host, set()).add(ip)
+        return addresses
 
     def _send(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Response:
-        """Return an answer.
+        """Send a request and return its answer.
 
         Raises:
-            PiholeError: There is none, or it goes for every other request too.
+            PiholeError: There is no answer, or every other request would get the same refusal.
         """
         answer = self._client.send(method, path, body, self._headers)
         if answer.status in (401, 403, 429):
-            raise _refusal(answer, "asking it")
+            raise _refusal(answer, "the request")
         return answer
 
 
-def _usable(edits: Sequence[RecordEdit], failed: Failures) -> dict[str, RecordEdit]:
-    """Return edits of A records by host, each address in its shortest form, sorted."""
-    wanted = {}
+def _usable(edits: Sequence[RecordEdit], failures: Failures) -> dict[str, RecordEdit]:
+    """Return the valid edits of A records, sorted by host."""
+    usable = {}
     for edit in edits:
         if edit.family is Family.A or edit.ip is not None:
             try:
-                wanted[_checked(edit)] = edit
+                usable[_checked_host(edit)] = edit
             except PiholeError as error:
-                failed[edit] = error
-    return {host: wanted[host] for host in sorted(wanted)}
+                failures[edit] = error
+    return {host: usable[host] for host in sorted(usable)}
 
 
-def _checked(edit: RecordEdit) -> str:
+def _checked_host(edit: RecordEdit) -> str:
     if edit.ip is None:
         return edit.host.lower().removesuffix(".")
     if edit.family is not Family.A:
         raise PiholeError(
-            f"{edit.host} gets no record with {edit.ip}: the interface dns-local has IPv4 addresses"
-            " only; pic:piholeApi v6 has both",
+            f"{edit.host} gets no record with {edit.ip}: the interface dns-local accepts only IPv4"
+            " addresses; set pic:piholeApi to v6 for both families",
             kind=FailureClass.INVALID,
         )
-    hosts_lines.address(edit, edit.ip)
+    hosts_lines.checked_address(edit, edit.ip)
     return hosts.normalise(edit.host)
 
 
-def _holds(edit: RecordEdit, host: str, there: Addresses) -> bool:
-    return _of_family_a(there.get(host, set())) == ({edit.ip} - {None})
+def _is_done(edit: RecordEdit, host: str, live: Addresses) -> bool:
+    return _of_family_a(live.get(host, set())) == ({edit.ip} - {None})
 
 
 def _of_family_a(addresses: set[str]) -> set[str]:
@@ -187,33 +194,33 @@ def _record(row: object) -> tuple[str, str]:
 
 def _unknown_form() -> PiholeError:
     return PiholeError(
-        "Pi-hole shows its records in a form that pic does not know: pic:piholeApi dns-local needs"
-        ' {"data": [{"domain": …, "ip": …}]}',
+        "Pi-hole returned its records in a form that pic does not know: pic:piholeApi dns-local"
+        ' needs {"data": [{"domain": …, "ip": …}]}',
         kind=FailureClass.INVALID,
     )
 
 
 def _undone(host: str) -> PiholeError:
     return PiholeError(
-        f"Pi-hole does not keep what pic writes of {host}: somebody else may write its records at"
-        " the same time"
+        f"Pi-hole does not keep the record that pic writes for {host}: another program may write"
+        " its records at the same time. Let only one program do so"
     )
 
 
-def _refusal(answer: Response, doing: str) -> PiholeError:
-    problem = f"{doing} failed: Pi-hole answered {answer.status}"
+def _refusal(answer: Response, action: str) -> PiholeError:
+    problem = f"{action} failed: Pi-hole answered {answer.status}"
     match answer.status:
         case 401 | 403:
-            told = f"{problem}: set PIHOLE_API_TOKEN to a token that it accepts"
-            return PiholeError(told, kind=FailureClass.AUTH)
+            message = f"{problem}: set PIHOLE_API_TOKEN to a token that Pi-hole accepts"
+            return PiholeError(message, kind=FailureClass.AUTH)
         case 429:
-            told = f"{problem}: too many requests"
-            return PiholeError(told, kind=FailureClass.RATE_LIMITED, retry_after=WAIT)
+            message = f"{problem}: too many requests"
+            return PiholeError(message, kind=FailureClass.RATE_LIMITED, retry_after=RETRY_AFTER)
         case 404:
-            return PiholeError(problem + _ANOTHER)
+            return PiholeError(problem + _WRONG_API)
         case status if status < 500:
-            # Version 6 answers like this, and says where its own interface is.
-            advice = _ANOTHER if "/api" in str(answer.data) else ""
+            # Version 6 answers an unknown path like this, and names its own interface.
+            advice = _WRONG_API if "/api" in str(answer.data) else ""
             return PiholeError(problem + advice, kind=FailureClass.INVALID)
         case _:
             return PiholeError(problem)

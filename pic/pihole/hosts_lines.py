@@ -1,7 +1,7 @@
-"""Lines of `dns.hosts`: what they say, whose they are, and what edits make of them. No I/O.
+"""Decides what edits change in the lines of `dns.hosts`, and which lines are ours. No I/O.
 
-A line is ours when it is as pic writes it: one name, and the marker as its whole comment. Any other
-line is foreign and stays as it is, byte for byte.
+A line is ours if it has the form that pic writes: one name, and the marker as its whole comment.
+Every other line is foreign, and stays as it is, byte for byte.
 """
 
 import ipaddress
@@ -21,13 +21,12 @@ Key = tuple[str, Family]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a line says.
+    """The content of a line.
 
     Attributes:
         ip: The address in its shortest form.
-        names: In lower case, without a trailing dot, each once.
-        comment: The text after a space and `#`, without the space around it; None where there is
-            none.
+        names: In lower case, without a trailing dot and without duplicates.
+        comment: The text after a space and `#`, stripped; None without a comment.
     """
 
     ip: str
@@ -42,11 +41,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How edits are brought about.
+    """The rules for edits.
 
     Attributes:
-        marker: The comment of our lines, as `marker` returns it.
-        take_over: A foreign line for a host of ours is replaced, if it has no other name.
+        marker: The comment of our lines, as `marker_for` returns it.
+        take_over: Whether an edit may replace a foreign line that has no other name.
     """
 
     marker: str
@@ -55,26 +54,26 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one edit does to the lines.
+    """The change that one edit makes to the lines.
 
     Attributes:
-        put: The line that is added; None where none is.
-        gone: The positions of lines that go, the first of which the added line takes.
+        put: The line to add; None adds no line.
+        removed: The positions of the lines to remove. The added line takes the first position.
     """
 
     edit: RecordEdit
     put: str | None
-    gone: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What edits make of lines.
+    """The lines after some edits.
 
     Attributes:
-        lines: All lines afterwards.
-        changes: What leads there, sorted by host and family.
-        refusals: The edits that cannot be done, and why.
+        lines: All lines.
+        changes: The changes that lead to them, sorted by host and family.
+        refusals: The edits that are not possible, with their errors.
     """
 
     lines: tuple[str, ...]
@@ -82,161 +81,165 @@ class Merged:
     refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
-def marker(cluster_id: str) -> str:
-    """Return the comment that makes a line the one of a cluster."""
+def marker_for(cluster_id: str) -> str:
+    """Return the comment that marks the lines of a cluster."""
     return f"k8s:{cluster_id}"
 
 
 @lru_cache(maxsize=65536)
 def parse(text: str) -> Line | None:
-    """Return what a line says, or None where it is no address with names."""
-    # A line break makes two lines of the hosts file, of which nothing is known.
+    """Return the content of a line; None if it is not an address with names."""
+    # A line break makes two lines in Pi-hole's hosts file, so the text says nothing certain.
     if not is_visible(text.replace("\t", " ")):
         return None
-    said, sign, comment = text.partition("#")
-    words = said.split()
+    entry, sign, comment = text.partition("#")
+    words = entry.split()
     ip = _address(words[0]) if words else None
     if ip is None or len(words) == 1:
         return None
     names = tuple(dict.fromkeys(_name(word) for word in words[1:]))
-    return Line(ip, names, comment.strip() if sign and said[-1].isspace() else None)
+    return Line(ip, names, comment.strip() if sign and entry[-1].isspace() else None)
 
 
-def is_ours(text: str, mark: str) -> bool:
-    """Say whether a line is one that pic wrote for the cluster of this marker."""
+def is_ours(text: str, marker: str) -> bool:
+    """Return whether pic wrote a line for the cluster of this marker."""
     line = parse(text)
-    return line is not None and line.comment == mark and len(line.names) == 1
+    return line is not None and line.comment == marker and len(line.names) == 1
 
 
-def records(lines: Sequence[str], mark: str) -> tuple[LiveRecord, ...]:
+def records(lines: Sequence[str], marker: str) -> tuple[LiveRecord, ...]:
     """Return each name and address of the lines once, sorted."""
-    found = {
-        LiveRecord(name, line.ip, is_ours(text, mark), len(line.names) == 1)
+    unique = {
+        LiveRecord(name, line.ip, is_ours(text, marker), len(line.names) == 1)
         for text in lines
         if (line := parse(text))
         for name in line.names
     }
-    return tuple(sorted(found, key=lambda each: (*each.key, each.ip, each.ours, each.alone)))
+    return tuple(
+        sorted(unique, key=lambda record: (*record.key, record.ip, record.ours, record.alone))
+    )
 
 
-def merged(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Merged:
-    """Return what edits make of lines; of several edits of a host and family the last one counts.
+def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Merged:
+    """Return the lines after some edits; the last edit of a host and family counts.
 
-    A line of ours is replaced in its place, new ones come last in the order of their hosts.
+    An edit replaces a line of ours in place. New lines come last, sorted by host.
     """
-    there = _there(lines, rules.marker)
+    lines_by_key = _by_key(lines, rules.marker)
     wanted: dict[Key, RecordEdit] = {(_name(edit.host), edit.family): edit for edit in edits}
     changes, refusals = [], {}
     for key in sorted(wanted):
         try:
-            change = _decide(wanted[key], there.get(key, _There()), rules)
+            change = _decide(wanted[key], lines_by_key.get(key, _Lines()), rules)
         except PiholeError as error:
             refusals[wanted[key]] = error
         else:
             changes += [change] if change else []
-    return Merged(changed(lines, changes), tuple(changes), refusals)
+    return Merged(apply_changes(lines, changes), tuple(changes), refusals)
 
 
-def changed(lines: Sequence[str], changes: Sequence[Change]) -> tuple[str, ...]:
+def apply_changes(lines: Sequence[str], changes: Sequence[Change]) -> tuple[str, ...]:
     """Return the lines after some changes."""
-    instead: dict[int, str | None] = {at: None for change in changes for at in change.gone}
+    replacements: dict[int, str | None] = {at: None for change in changes for at in change.removed}
     for change in changes:
-        if change.gone:
-            instead[change.gone[0]] = change.put
-    kept = [instead.get(at, text) for at, text in enumerate(lines)]
-    added = [change.put for change in changes if not change.gone]
-    return tuple(text for text in (*kept, *added) if text is not None)
+        if change.removed:
+            replacements[change.removed[0]] = change.put
+    remaining = [replacements.get(at, text) for at, text in enumerate(lines)]
+    added = [change.put for change in changes if not change.removed]
+    return tuple(text for text in (*remaining, *added) if text is not None)
 
 
-def lost(sent: Sequence[str], found: Sequence[str], mark: str) -> tuple[str, ...]:
-    """Return the foreign lines that were sent and are not there; Pi-hole tidies the space in them.
+def lost_lines(sent: Sequence[str], live: Sequence[str], marker: str) -> tuple[str, ...]:
+    """Return the foreign lines that pic sent and that Pi-hole no longer has.
 
     Args:
-        sent: What Pi-hole was told to have.
-        found: What it has.
-        mark: The marker of our lines, which are not looked at.
+        sent: The lines of the last write.
+        live: The lines that Pi-hole has now.
+        marker: The marker of our lines, which this function ignores.
     """
-    left = Counter(_tidy(text) for text in found)
-    gone = []
+    # Pi-hole normalises white space when it stores a line, so spaces do not count.
+    unmatched = Counter(_tidy(text) for text in live)
+    lost = []
     for text in sent:
-        if left[_tidy(text)] > 0:
-            left[_tidy(text)] -= 1
-        elif not is_ours(text, mark):
-            gone.append(text)
-    return tuple(gone)
+        if unmatched[_tidy(text)] > 0:
+            unmatched[_tidy(text)] -= 1
+        elif not is_ours(text, marker):
+            lost.append(text)
+    return tuple(lost)
 
 
 @dataclass(frozen=True, slots=True)
-class _There:
-    """The lines for a host and family, by position."""
+class _Lines:
+    """The lines of one host and family, by position."""
 
     ours: dict[int, Line] = field(default_factory=dict)
-    others: dict[int, Line] = field(default_factory=dict)
+    foreign: dict[int, Line] = field(default_factory=dict)
 
 
-def _there(lines: Sequence[str], mark: str) -> dict[Key, _There]:
-    found: dict[Key, _There] = {}
+def _by_key(lines: Sequence[str], marker: str) -> dict[Key, _Lines]:
+    lines_by_key: dict[Key, _Lines] = {}
     for at, text in enumerate(lines):
         if line := parse(text):
             for name in line.names:
-                place = found.setdefault((name, line.family), _There())
-                (place.ours if is_ours(text, mark) else place.others)[at] = line
-    return found
+                entry = lines_by_key.setdefault((name, line.family), _Lines())
+                (entry.ours if is_ours(text, marker) else entry.foreign)[at] = line
+    return lines_by_key
 
 
-def _decide(edit: RecordEdit, there: _There, rules: Rules) -> Change | None:
+def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
     if edit.ip is None:
-        return Change(edit, None, tuple(there.ours)) if there.ours else None
+        return Change(edit, None, tuple(live.ours)) if live.ours else None
     ip, text = _line(edit, edit.ip, rules.marker)
-    if there.ours:
-        return _update(edit, ip, text, there.ours)
-    if not there.others:
+    if live.ours:
+        return _update(edit, ip, text, live.ours)
+    if not live.foreign:
         return Change(edit, text)
-    if any(other.ip == ip for other in there.others.values()):
+    # The host resolves as wanted already; a second line with the same address adds nothing.
+    if any(line.ip == ip for line in live.foreign.values()):
         return None
-    if not (rules.take_over and all(len(other.names) == 1 for other in there.others.values())):
-        raise conflict(edit, [other.ip for other in there.others.values()], rules)
-    return Change(edit, text, tuple(there.others))
+    if not (rules.take_over and all(len(line.names) == 1 for line in live.foreign.values())):
+        raise conflict_error(edit, [line.ip for line in live.foreign.values()], rules)
+    return Change(edit, text, tuple(live.foreign))
 
 
 def _update(edit: RecordEdit, ip: str, text: str, ours: Mapping[int, Line]) -> Change | None:
     keep = next((at for at, line in ours.items() if line.ip == ip), None)
     if keep is None:
         return Change(edit, text, tuple(ours))
-    gone = tuple(at for at in ours if at != keep)
-    return Change(edit, None, gone) if gone else None
+    removed = tuple(at for at in ours if at != keep)
+    return Change(edit, None, removed) if removed else None
 
 
-def conflict(edit: RecordEdit, there: Sequence[str], rules: Rules) -> PiholeError:
-    """Return what to tell where others have the host with another address."""
+def conflict_error(edit: RecordEdit, addresses: Sequence[str], rules: Rules) -> PiholeError:
+    """Return the error for a host that has foreign records with other addresses."""
     advice = (
-        "it shares its line with other names, so change it by hand"
+        "its line has other names too, so change it by hand"
         if rules.take_over
         else "remove it by hand, or set pic:piholeTakeOver"
     )
     return PiholeError(
-        f"RecordConflict: {edit.host} is wanted with {edit.ip}, and Pi-hole has it with"
-        f" {', '.join(sorted(set(there)))} of somebody else, which is left alone: {advice}",
+        f"RecordConflict: pic wants {edit.host} with {edit.ip}, but Pi-hole has a record of another"
+        f" owner with {', '.join(sorted(set(addresses)))}. pic leaves it as it is: {advice}",
         kind=FailureClass.INVALID,
     )
 
 
-def address(edit: RecordEdit, ip: str) -> str:
+def checked_address(edit: RecordEdit, ip: str) -> str:
     """Return an address of an edit in its shortest form.
 
     Raises:
-        PiholeError: It is none, or of the other family, or the host is none.
+        PiholeError: The address or the host is invalid, or the address has another family.
     """
-    found = _address(ip)
+    address = _address(ip)
     problem = _problem(edit.host)
-    if found is None or "%" in found or Family.of(found) is not edit.family:
-        problem = f"{ip!r} is no address for a record {edit.family}"
-        found = None
-    if found is None or problem:
+    if address is None or "%" in address or Family.of(address) is not edit.family:
+        problem = f"{ip!r} is not an address for a record of type {edit.family}"
+        address = None
+    if address is None or problem:
         raise PiholeError(
             f"{edit.host!r} gets no record in Pi-hole: {problem}", kind=FailureClass.INVALID
         )
-    return found
+    return address
 
 
 def _problem(host: str) -> str:
@@ -247,9 +250,9 @@ def _problem(host: str) -> str:
     return ""
 
 
-def _line(edit: RecordEdit, ip: str, mark: str) -> tuple[str, str]:
-    found = address(edit, ip)
-    return found, f"{found} {hosts.normalise(edit.host)} # {mark}"
+def _line(edit: RecordEdit, ip: str, marker: str) -> tuple[str, str]:
+    address = checked_address(edit, ip)
+    return address, f"{address} {hosts.normalise(edit.host)} # {marker}"
 
 
 def _address(text: str) -> str | None:

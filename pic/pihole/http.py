@@ -1,8 +1,8 @@
-"""The one door to Pi-hole: one HTTP request at a time, each on a connection of its own.
+"""Sends HTTP requests to Pi-hole: one at a time, each on a connection of its own.
 
-Pi-hole dies of requests that come while it writes, and on a connection that is kept a request takes
-40 ms longer. Proxies are never used, redirects never followed: both would show the password to
-somebody else. No error has a header or a body of a request in it.
+Pi-hole crashes if a request arrives while it writes. On a kept connection, each request takes 40 ms
+longer. The client uses no proxy and follows no redirect, because both would show the password to
+another host. No error message contains a header or a body of a request.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import Raw
 
 LARGEST = 16 * 1024 * 1024  # bytes of an answer
-_SHOWN = 200  # characters of what Pi-hole says
+_QUOTED = 200  # characters of an answer in a message
 
 _one_at_a_time = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """When a Pi-hole that speaks TLS is believed.
+    """Which certificates the client accepts.
 
     Attributes:
-        ca: A file of certificates in PEM, of an authority or of Pi-hole itself; empty takes the
+        ca: A PEM file with the certificate of an authority or of Pi-hole itself; empty uses the
             authorities of this machine.
-        server_name: The name in the certificate; empty is the one in the URL.
-        insecure: Any certificate will do.
+        server_name: The name in the certificate; empty uses the host of the URL.
+        insecure: Whether to accept any certificate.
     """
 
     ca: str = ""
@@ -42,20 +42,26 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class HttpTimeouts:
-    """How long to wait, in seconds: for a connection, each part of an answer, and all of it."""
+    """How long to wait, in seconds.
+
+    Attributes:
+        connect: For a connection.
+        read: For each part of an answer.
+        total: For a whole answer.
+    """
 
     connect: float = 5.0
     read: float = 30.0
-    whole: float = 60.0
+    total: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What Pi-hole answered.
+    """An answer of Pi-hole.
 
     Attributes:
-        data: The body, if it is a JSON object; else nothing.
-        text: The beginning of a body that is something else.
+        data: The body if it is a JSON object, else empty.
+        text: The beginning of any other body.
     """
 
     status: int
@@ -63,24 +69,24 @@ class Response:
     text: str = ""
 
 
-def normalised(url: str) -> str:
-    """Return where the interfaces of a Pi-hole are: what people copy from a browser is taken off.
+def normalise(url: str) -> str:
+    """Return the base URL of a Pi-hole, without a path that a user copied from a browser.
 
     Args:
-        url: A checked http or https URL, perhaps with `/admin`, `/api` or `/admin/api` at its end.
+        url: A valid http or https URL, which may end with `/admin`, `/api` or `/admin/api`.
     """
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     for ending in ("/api", "/admin"):
         path = path.removesuffix(ending).rstrip("/")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    port = "" if parts.port in (None, usual) else f":{parts.port}"
+    default_port = {"http": 80, "https": 443}[parts.scheme]
+    port = "" if parts.port in (None, default_port) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}{path}"
 
 
-def encoded(body: object) -> bytes:
-    """Return a body as it is sent: JSON in ASCII, without spaces."""
+def encode(body: object) -> bytes:
+    """Return the bytes of a body: ASCII JSON without spaces."""
     return json.dumps(body, separators=(",", ":")).encode()
 
 
@@ -88,23 +94,23 @@ class Client:
     """Sends requests to one Pi-hole.
 
     Attributes:
-        url: Where it is, normalised.
-        settled: The last request got its answer; if not, Pi-hole may still be busy with it.
+        url: The normalised URL.
+        settled: Whether the last request got its answer. If not, Pi-hole may still work on it.
     """
 
     def __init__(
-        self, url: str, trust: Trust | None = None, patience: HttpTimeouts | None = None
+        self, url: str, trust: Trust | None = None, timeouts: HttpTimeouts | None = None
     ) -> None:
-        """Prepare; nothing is sent.
+        """Prepare requests; send nothing.
 
         Raises:
-            PiholeError: The file of certificates cannot be read.
+            PiholeError: The certificate file is not readable.
         """
-        self.url = normalised(url)
+        self.url = normalise(url)
         self.settled = True
         self._parts = urlsplit(self.url)
         self._trust = trust or Trust()
-        self._patience = patience or HttpTimeouts()
+        self._timeouts = timeouts or HttpTimeouts()
         self._tls = _context(self._trust) if self._parts.scheme == "https" else None
 
     def send(
@@ -114,59 +120,63 @@ class Client:
         body: Raw | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """Send a request, wait for its turn first, and return the answer whatever its status.
+        """Wait for other requests of this process, then send one and return its answer.
 
         Args:
-            method: Such as GET.
-            path: Below the URL, percent-encoded.
-            body: Becomes JSON.
-            headers: Latin-1 without line breaks.
+            method: The HTTP method.
+            path: The percent-encoded path below the URL.
+            body: Sent as JSON.
+            headers: Additional headers: Latin-1 without line breaks.
+
+        Returns:
+            An answer of any status.
 
         Raises:
-            PiholeError: There was no answer, or it leads elsewhere.
+            PiholeError: There is no answer, or it is a redirect.
         """
         with _one_at_a_time:
             self.settled = False
             try:
-                answer = self._sent(method, path, body, headers or {})
+                answer = self._exchange(method, path, body, headers or {})
             except (OSError, http.client.HTTPException) as error:
                 raise self._unanswered(error) from error
             self.settled = True
             return answer
 
-    def _sent(
+    def _exchange(
         self, method: str, path: str, body: Raw | None, headers: Mapping[str, str]
     ) -> Response:
         connection = self._connection()
         try:
             connection.connect()
-            connection.sock.settimeout(self._patience.read)
-            with _cut_off_after(self._patience.whole, connection.sock):
+            connection.sock.settimeout(self._timeouts.read)
+            with _time_limit(self._timeouts.total, connection.sock):
                 connection.request(
                     method,
                     f"{self._parts.path}{path}",
-                    None if body is None else encoded(body),
-                    {**_SAME_FOR_ALL, **headers},
+                    None if body is None else encode(body),
+                    {**_HEADERS, **headers},
                 )
-                return self._received(connection.getresponse())
+                return self._receive(connection.getresponse())
         finally:
             connection.close()
 
     def _connection(self) -> http.client.HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
         if self._tls is None:
-            return http.client.HTTPConnection(host, port, timeout=self._patience.connect)
+            return http.client.HTTPConnection(host, port, timeout=self._timeouts.connect)
         name = self._trust.server_name or host
-        return _Secured(host, port, self._patience.connect, (self._tls, name))
+        return _TlsConnection(host, port, self._timeouts.connect, (self._tls, name))
 
-    def _received(self, response: http.client.HTTPResponse) -> Response:
+    def _receive(self, response: http.client.HTTPResponse) -> Response:
         content = response.read(LARGEST)
         if response.length:
             raise http.client.IncompleteRead(content[:0], response.length)
         if 300 <= response.status < 400:
-            place = (response.getheader("Location") or "nowhere")[:_SHOWN]
+            location = (response.getheader("Location") or "nowhere")[:_QUOTED]
             raise PiholeError(
-                f"{self.url} leads to {place}: set pic:piholeUrl to where Pi-hole itself answers",
+                f"{self.url} redirects to {location}: set pic:piholeUrl to the URL of Pi-hole"
+                " itself",
                 kind=FailureClass.INVALID,
             )
         return _answer(response.status, content)
@@ -174,41 +184,44 @@ class Client:
     def _unanswered(self, error: Exception) -> PiholeError:
         match error:
             case ssl.SSLCertVerificationError():
-                return self._distrusted(error)
+                return self._untrusted(error)
             case ssl.SSLError():
-                problem = f"it does not speak TLS as expected ({error.reason or error})"
-                advice = "check whether pic:piholeUrl has to begin with http:// instead"
+                problem = f"the TLS handshake failed ({error.reason or error})"
+                advice = "check whether pic:piholeUrl must begin with http:// instead"
             case TimeoutError():
                 problem = str(error) if isinstance(error, _LateError) else self._silence
-                advice = "Pi-hole may be busy or stuck: look at its web interface"
+                advice = "Pi-hole may be busy or stuck: check its web interface"
             case OSError():
                 problem = error.strerror or str(error) or type(error).__name__
-                advice = "check that Pi-hole runs, and pic:piholeUrl"
+                advice = "check that Pi-hole runs, and check pic:piholeUrl"
             case _:
                 problem = f"the answer is broken ({type(error).__name__})"
-                advice = "check that pic:piholeUrl is that of a Pi-hole"
+                advice = "check that pic:piholeUrl is the URL of a Pi-hole"
         return PiholeError(f"no answer from {self.url}: {problem}; {advice}")
 
     @property
     def _silence(self) -> str:
-        return f"nothing within {self._patience.read:g} s"
+        return f"no data within {self._timeouts.read:g} s"
 
-    def _distrusted(self, error: ssl.SSLCertVerificationError) -> PiholeError:
+    def _untrusted(self, error: ssl.SSLCertVerificationError) -> PiholeError:
         name = self._trust.server_name or self._parts.hostname
+        reason = error.verify_message.rstrip(".")
         return PiholeError(
-            f"the certificate of {self.url} is not accepted: {error.verify_message.rstrip('.')}."
-            f" {remedy(error.verify_code, name)}",
+            f"pic does not accept the certificate of {self.url}: {reason}."
+            f" {certificate_remedy(error.verify_code, name)}",
             kind=FailureClass.AUTH,
         )
 
 
 class _LateError(TimeoutError):
-    """An answer that comes and comes, and does not end."""
+    """An answer that was not complete in time."""
 
 
 @contextlib.contextmanager
-def _cut_off_after(seconds: float, connected: socket.socket) -> Iterator[None]:
-    """Bound what a timeout for each part leaves open: an answer that drips.
+def _time_limit(seconds: float, connected: socket.socket) -> Iterator[None]:
+    """Cut off a connection that is still busy after some seconds.
+
+    The timeout of a socket restarts with each part of an answer, so a slow drip would never end.
 
     Raises:
         TimeoutError: The connection was cut off.
@@ -218,28 +231,28 @@ def _cut_off_after(seconds: float, connected: socket.socket) -> Iterator[None]:
     def cut_off() -> None:
         late.set()
         with contextlib.suppress(OSError):
-            # Not that of a TLS socket, which another thread may be reading from.
+            # Bypasses the shutdown of the TLS socket, which the other thread may be using.
             socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
     timer = threading.Timer(seconds, cut_off)
     timer.daemon = True
     timer.start()
-    why = f"no whole answer within {seconds:g} s"
+    message = f"no complete answer within {seconds:g} s"
     try:
         yield
     except (OSError, http.client.HTTPException) as error:
         if late.is_set():
-            raise _LateError(why) from error
+            raise _LateError(message) from error
         raise
     finally:
         timer.cancel()
-    # Where only its end tells how long an answer is, a cut looks like one.
+    # Without a Content-Length, a cut connection looks like the end of the answer.
     if late.is_set():
-        raise _LateError(why)
+        raise _LateError(message)
 
 
-class _Secured(http.client.HTTPConnection):
-    """A connection with TLS, where the name in the certificate may be another than the host's."""
+class _TlsConnection(http.client.HTTPConnection):
+    """A TLS connection; the name in the certificate may differ from the host of the URL."""
 
     default_port = http.client.HTTPS_PORT
 
@@ -254,13 +267,13 @@ class _Secured(http.client.HTTPConnection):
         self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
 
 
-_SAME_FOR_ALL = {
+_HEADERS = {
     "Accept": "application/json",
     "Connection": "close",
     "Content-Type": "application/json",
     "User-Agent": "pic",
 }
-# What OpenSSL calls a certificate for another name, and for another address.
+# OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH and CERT_HAS_EXPIRED.
 _OTHER_NAME = (62, 64)
 _EXPIRED = 10
 
@@ -270,11 +283,12 @@ def _context(trust: Trust) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=trust.ca or None)
     except OSError as error:
         raise PiholeError(
-            f"pic:piholeCa is {trust.ca!r}: {error.strerror or error}; needed is a file of"
-            " certificates in PEM",
+            f"pic:piholeCa is {trust.ca!r}: {error.strerror or error}; set it to a PEM file of"
+            " certificates",
             kind=FailureClass.INVALID,
         ) from error
-    # Pi-hole's own certificate may be given itself, and lacks what newer Pythons insist on.
+    # The file may hold Pi-hole's own certificate instead of an authority's. That certificate lacks
+    # extensions that Python 3.13 requires.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if trust.insecure:
@@ -283,24 +297,25 @@ def _context(trust: Trust) -> ssl.SSLContext:
     return context
 
 
-def remedy(code: int, name: str | None) -> str:
-    """Return what to do about a certificate that is not accepted.
+def certificate_remedy(code: int, name: str | None) -> str:
+    """Return the remedy for a certificate that the client does not accept.
 
     Args:
-        code: What is wrong with it, as OpenSSL numbers it.
-        name: What it should be for.
+        code: The problem, as a number of OpenSSL.
+        name: The name that the certificate should have.
     """
     if code in _OTHER_NAME:
         return (
-            f"It is not for {name}. The one that Pi-hole makes for itself is for the name pi.hole"
-            " alone, and for no address: set pic:piholeServerName to the name it has"
+            f"It is not valid for {name}. The certificate that Pi-hole generates is only valid for"
+            " the name pi.hole, and for no address: set pic:piholeServerName to its name"
         )
     if code == _EXPIRED:
-        return "Renew it; Pi-hole makes its own anew at a restart"
+        return "Renew it; Pi-hole generates a new one when it restarts"
     return (
-        "Set pic:piholeCa to a file with the certificate of who signed it. For the one that Pi-hole"
-        " makes for itself that is its /etc/pihole/tls_ca.crt, which is another one after each"
-        " renewal, every 45 days; a certificate of your own lasts. pic:piholeInsecure accepts any"
+        "Set pic:piholeCa to a file with the certificate of its issuer. For the certificate that"
+        " Pi-hole generates, that is its /etc/pihole/tls_ca.crt, which changes with each renewal,"
+        " every 45 days. A certificate of your own lasts longer. pic:piholeInsecure accepts any"
+        " certificate"
     )
 
 
@@ -311,4 +326,4 @@ def _answer(status: int, content: bytes) -> Response:
         data = None
     if isinstance(data, dict):
         return Response(status, data)
-    return Response(status, text=content[:_SHOWN].decode(errors="replace").strip())
+    return Response(status, text=content[:_QUOTED].decode(errors="replace").strip())

@@ -1,8 +1,8 @@
-"""Keeps other runs of pic on this machine away from a Pi-hole while one works with it.
+"""Locks a Pi-hole against other runs of pic on this machine.
 
-The lock is on an empty file, which is never written: so it may be shared by all users of the
-machine, and nobody gains anything by putting another file there. The kernel gives it back when its
-holder dies.
+The lock is a `flock` on an empty file that pic never writes. So all users of the machine can share
+the file, and another user gains nothing by putting a file in its place. The kernel releases the
+lock when its holder dies.
 """
 
 import contextlib
@@ -18,89 +18,94 @@ from pathlib import Path
 
 from pic.core.errors import PiholeError
 
+# NOFOLLOW and NONBLOCK: the folder is world-writable, so a link or a FIFO may wait at the path.
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_MODE = 0o644  # another user may lock what he may read
+_MODE = 0o644  # a user may lock a file as soon as they may read it
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """How long to wait for others, and how often to look, in seconds.
+class LockTimeouts:
+    """How long to wait for the lock, in seconds.
 
     Attributes:
-        table: The kernel's list of locks; only Linux has one.
+        limit: The longest wait.
+        interval: The time between two attempts.
+        table: The kernel's list of locks, which only Linux has.
     """
 
-    most: float = 60.0
-    pause: float = 0.05
+    limit: float = 60.0
+    interval: float = 0.05
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     table: Path = Path("/proc/locks")
 
 
 @contextlib.contextmanager
-def alone(url: str, waiting: Waiting | None = None) -> Iterator[None]:
-    """Hold the lock of a Pi-hole.
+def hold_lock(url: str, timeouts: LockTimeouts | None = None) -> Iterator[None]:
+    """Hold the lock of a Pi-hole for a block.
 
     Args:
-        url: Where it is, normalised: another spelling is another Pi-hole.
-        waiting: How long for.
+        url: The normalised URL: two spellings are two locks.
+        timeouts: How long to wait.
 
     Raises:
-        PiholeError: Somebody else holds it for too long, or there can be no such file.
+        PiholeError: Another run holds the lock for too long, or the lock file cannot be opened.
     """
     path = lock_path(url)
-    waiting = waiting or Waiting()
+    timeouts = timeouts or LockTimeouts()
     try:
-        handle = _opened(path)
+        handle = _open(path)
     except OSError as error:
         raise PiholeError(
-            f"the lock file {path} cannot be opened: {error.strerror}. Remove what is there"
+            f"pic cannot open its lock file {path}: {error.strerror}. Remove whatever is at that"
+            " path"
         ) from error
     try:
-        _take(handle, url, waiting)
+        _acquire(handle, url, timeouts)
         yield
     finally:
         os.close(handle)
 
 
 def lock_path(url: str) -> Path:
-    """Return the lock file of a Pi-hole; it is the same for all users of this machine."""
+    """Return the lock file of a Pi-hole, which is the same for all users of this machine."""
     name = hashlib.sha256(url.encode()).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"pic-pihole-{name}.lock"
 
 
 def holder(table: str, inode: int) -> int | None:
-    """Return the process that holds the lock of a file.
+    """Return the pid of the process that holds the lock of a file; None if the table has none.
 
     Args:
-        table: The kernel's list of locks, as in /proc/locks.
-        inode: Of the file.
+        table: The kernel's list of locks, in the format of /proc/locks.
+        inode: The inode of the file.
     """
-    found = re.search(rf"^[0-9]+: FLOCK\s.*\sWRITE ([0-9]+) \S+:{inode} ", table, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(rf"^[0-9]+: FLOCK\s.*\sWRITE ([0-9]+) \S+:{inode} ", table, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
-def _opened(path: Path) -> int:
+def _open(path: Path) -> int:
     with contextlib.suppress(FileNotFoundError):
         return os.open(path, _READING)
     handle = os.open(path, _READING | os.O_CREAT, _MODE)
-    os.fchmod(handle, _MODE)  # the umask may have taken away what others need
+    os.fchmod(handle, _MODE)  # undoes a umask that would keep other users from reading the file
     return handle
 
 
-def _take(handle: int, url: str, waiting: Waiting) -> None:
-    end = waiting.clock() + waiting.most
-    while not _taken(handle):
-        if waiting.clock() >= end:
-            other = f"another pic on this machine{_named(handle, waiting.table)}"
+def _acquire(handle: int, url: str, timeouts: LockTimeouts) -> None:
+    end = timeouts.clock() + timeouts.limit
+    while not _try_lock(handle):
+        if timeouts.clock() >= end:
+            other = f"another pic on this machine{_pid_note(handle, timeouts.table)}"
             raise PiholeError(
-                f"{other} works with {url}, for more than {waiting.most:g} s: wait for it to end",
-                retry_after=int(waiting.most),
+                f"{other} has worked with {url} for more than {timeouts.limit:g} s: wait until it"
+                " ends, then run pic again",
+                retry_after=int(timeouts.limit),
             )
-        waiting.sleep(waiting.pause)
+        timeouts.sleep(timeouts.interval)
 
 
-def _taken(handle: int) -> bool:
+def _try_lock(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -108,7 +113,7 @@ def _taken(handle: int) -> bool:
     return True
 
 
-def _named(handle: int, table: Path) -> str:
+def _pid_note(handle: int, table: Path) -> str:
     pid = None
     with contextlib.suppress(OSError):
         pid = holder(table.read_text(), os.fstat(handle).st_ino)

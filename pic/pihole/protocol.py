@@ -1,4 +1,4 @@
-"""What is asked of a Pi-hole, whichever interface it speaks."""
+"""Defines what pic needs of a Pi-hole, whichever interface it has."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pic.core.model import Family, LiveRecord
 
 @dataclass(frozen=True, slots=True)
 class RecordEdit:
-    """What a name should have; an `ip` of None takes our record away."""
+    """The address that our record of a host and family should have; an `ip` of None deletes it."""
 
     host: str
     family: Family
@@ -29,17 +29,17 @@ class Hosts(Protocol):
         """Return every record, ours or not, sorted.
 
         Raises:
-            PiholeError: They could not be read whole.
+            PiholeError: Pi-hole did not return all records.
         """
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
-        """Bring edits about, and verify them; what needs no change is not written.
+        """Apply edits and verify them; write nothing if nothing differs.
 
-        A record that is not ours is left as it is, unless taking over is allowed.
+        A record that is not ours stays as it is, unless pic may take it over.
 
         Returns:
-            The edits that failed, and why; the others are done.
+            The failed edits with their errors. All other edits are done.
 
         Raises:
-            PiholeError: None of them could be done.
+            PiholeError: No edit could be done.
         """

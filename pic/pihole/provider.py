@@ -1,7 +1,7 @@
-"""The Pulumi provider of DNS records in a Pi-hole.
+"""Implements the Pulumi provider of DNS records in a Pi-hole.
 
-The password is looked up in the environment when the first record is dealt with, and is nowhere
-else. A preview asks Pi-hole for nothing but what a refresh or an import has to read.
+The provider reads the password from the environment when it needs its first session, and stores it
+nowhere. A preview sends Pi-hole only the reads of a refresh or an import.
 """
 
 import json
@@ -19,8 +19,8 @@ from pic.pihole.protocol import Hosts, RecordEdit
 from pic.settings.parse import PiholeApi, Settings
 
 Values = dict[str, PropertyValue]
-# Opens a session with what the provider was configured with.
-Connect = Callable[[Settings, str, Owned], AbstractContextManager[Hosts]]
+# Opens a session with the settings and the cluster id that the engine configured.
+OpenSession = Callable[[Settings, str, Owned], AbstractContextManager[Hosts]]
 
 _KINDS = {
     False: sdk.PropertyDiffKind.UPDATE,
@@ -29,97 +29,99 @@ _KINDS = {
 
 
 class Pihole(sdk.Provider):
-    """One Pi-hole and the records in it that are ours."""
+    """The provider of our records in one Pi-hole."""
 
-    def __init__(self, connect: Connect) -> None:
-        self._connect = connect
+    def __init__(self, open_session: OpenSession) -> None:
+        self._open_session = open_session
         self._settings = Settings()
         self._gatherer: Gatherer | None = None
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:
-        """Return what the resource looks like."""
+        """Return the schema of the resource."""
         del request
         return sdk.GetSchemaResponse(json.dumps(resource.SCHEMA))
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
-        """Take the settings; nothing is asked of Pi-hole yet."""
+        """Store the settings; send nothing to Pi-hole yet."""
         settings, cluster_id = provider_config.read(_plain(request.args))
         self._settings = settings
-        self._gatherer = Gatherer(lambda owned: self._connect(settings, cluster_id, owned))
+        self._gatherer = Gatherer(lambda owned: self._open_session(settings, cluster_id, owned))
         return sdk.ConfigureResponse(accept_secrets=True, supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
-        """Write inputs in their one spelling."""
+        """Validate inputs and bring them into their normal form."""
         unknown = {key: value for key, value in request.new_inputs.items() if _is_unknown(value)}
-        found, problems = resource.checked(_plain(request.new_inputs))
+        inputs, problems = resource.check_inputs(_plain(request.new_inputs))
         return sdk.CheckResponse(
-            inputs={**_values(found), **unknown},
+            inputs={**_values(inputs), **unknown},
             failures=[
                 sdk.CheckFailure(name, reason) for name, reason in problems if name not in unknown
             ],
         )
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        """Say what differs: another address is an update, another name or family a replacement."""
-        found = dict(resource.differences(_plain(request.old_state), _plain(request.new_inputs)))
+        """Compare: a new address is an update, a new name or family is a replacement."""
+        old, new = _plain(request.old_state), _plain(request.new_inputs)
+        differences = dict(resource.differences(old, new))
         return sdk.DiffResponse(
-            changes=bool(found),
-            replaces=[name for name, replaces in found.items() if replaces],
-            diffs=[*found],
+            changes=bool(differences),
+            replaces=[name for name, replaces in differences.items() if replaces],
+            diffs=[*differences],
             stables=["host"],
             detailed_diff={
                 name: sdk.PropertyDiff(_KINDS[replaces], input_diff=True)
-                for name, replaces in found.items()
+                for name, replaces in differences.items()
             },
         )
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
-        """Make a record, or find that it is there already."""
+        """Create a record; an equal record that exists is fine."""
         if request.preview:
             return sdk.CreateResponse("", request.properties)
         edit = _edit(request.properties)
-        await self._asked.apply(edit)
+        await self._configured.apply(edit)
         return sdk.CreateResponse(record_id(edit), request.properties)
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        """Return a record as it is; no id where it is not there."""
-        key = resource.parsed(request.resource_id)
+        """Return a record as Pi-hole has it; an empty id if the record does not exist."""
+        key = resource.parse_id(request.resource_id)
         self._own(key[0])
-        found = resource.live(await self._asked.read(), key, _plain(request.properties).get("ip"))
-        if found is None:
+        known_ip = _plain(request.properties).get("ip")
+        record = resource.find_live(await self._configured.read(), key, known_ip)
+        if record is None:
             return sdk.ReadResponse("")
-        values = _values({"host": found.host, "ip": found.ip})
+        values = _values({"host": record.host, "ip": record.ip})
         return sdk.ReadResponse(request.resource_id, values, values)
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
-        """Give a record another address."""
+        """Change the address of a record."""
         if not request.preview:
             edit = _edit(request.news)
             self._own(edit.host)
-            await self._asked.apply(edit)
+            await self._configured.apply(edit)
         return sdk.UpdateResponse(request.news)
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
-        """Take a record away; that it is gone already is fine."""
-        host, family = resource.parsed(request.resource_id)
+        """Delete a record; a record that does not exist is fine."""
+        host, family = resource.parse_id(request.resource_id)
         self._own(host)
-        await self._asked.apply(RecordEdit(host, family, None))
+        await self._configured.apply(RecordEdit(host, family, None))
 
     async def cancel(self) -> None:
-        """End what is being done, and give the session back."""
+        """Finish the current batch and end the session."""
         if self._gatherer:
             await self._gatherer.close()
 
     @property
-    def _asked(self) -> Gatherer:
+    def _configured(self) -> Gatherer:
         if self._gatherer is None:
-            raise PiholeError("the provider is not configured: the engine has not said for what")
+            raise PiholeError("the engine has not configured the provider")
         return self._gatherer
 
     def _own(self, host: str) -> None:
-        """Take note of what the engine remembers, where Pi-hole has no room for a marker."""
+        """Note that the engine manages a host, for the interface that has no marker."""
         if self._settings.pihole_api is PiholeApi.DNS_LOCAL:
-            self._asked.own(host)
+            self._configured.own(host)
 
 
 def _edit(values: Mapping[str, PropertyValue]) -> RecordEdit:

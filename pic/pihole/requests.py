@@ -1,22 +1,22 @@
-"""Which requests bring changes of lines about: the whole list at once, or line by line. No I/O."""
+"""Chooses the requests for changes of lines: the whole list at once, or line by line. No I/O."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.pihole.hosts_lines import Change, Merged, changed
-from pic.pihole.http import encoded
+from pic.pihole.hosts_lines import Change, Merged, apply_changes
+from pic.pihole.http import encode
 from pic.pihole.protocol import RecordEdit
 
-LIMIT = 60_000  # bytes of a body; Pi-hole reads one of 65,535 or more as none at all
+LIMIT = 60_000  # bytes; Pi-hole takes a body of 65,535 bytes or more for an empty one
 
 
 @dataclass(frozen=True, slots=True)
 class ReplaceList:
-    """The whole list, in one request.
+    """A request that replaces the whole list.
 
     Attributes:
-        by_line: Which change each added line is of.
+        by_line: The change that each added line belongs to.
     """
 
     lines: tuple[str, ...]
@@ -25,44 +25,44 @@ class ReplaceList:
 
 @dataclass(frozen=True, slots=True)
 class EditLines:
-    """One request for each line; of each change the new line first.
+    """Requests for single lines; each change adds its new line before it removes old ones.
 
     Attributes:
-        refusals: The edits for which there is no request.
+        refusals: The edits that no request can express.
     """
 
     changes: tuple[Change, ...]
     refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
-def size(lines: Sequence[str]) -> int:
-    """Return how many bytes the body of a request with the whole list has."""
-    return len(encoded(body(lines)))
+def list_size(lines: Sequence[str]) -> int:
+    """Return the size of a request body with the whole list, in bytes."""
+    return len(encode(list_body(lines)))
 
 
-def body(lines: Sequence[str]) -> Mapping[str, object]:
-    """Return the body of a request with the whole list."""
+def list_body(lines: Sequence[str]) -> Mapping[str, object]:
+    """Return the request body with the whole list."""
     return {"config": {"dns": {"hosts": list(lines)}}}
 
 
-def step(lines: Sequence[str], changes: Sequence[Change]) -> ReplaceList | EditLines:
-    """Return the next thing to write.
+def next_write(lines: Sequence[str], changes: Sequence[Change]) -> ReplaceList | EditLines:
+    """Return the next write.
 
-    A lone change goes line by line: that cannot undo what somebody else writes meanwhile, as the
-    whole list does. Of more changes as many as fit go with the whole list; the rest is for the
-    next step.
+    A single change goes line by line, because a write of the whole list would undo what another
+    program writes at the same moment. Several changes go as one list, as many as fit; the next
+    write has the rest.
     """
-    single = _singly(lines, changes)
-    if len(changes) == 1 and len(changes[0].gone) <= 1 and not single.refusals:
+    single = _line_by_line(lines, changes)
+    if len(changes) == 1 and len(changes[0].removed) <= 1 and not single.refusals:
         return single
     fitting = tuple(_fitting(lines, changes))
     if not fitting:
         return single
-    return ReplaceList(changed(lines, fitting), _added(fitting))
+    return ReplaceList(apply_changes(lines, fitting), _added(fitting))
 
 
-def restoring(merged: Merged) -> ReplaceList:
-    """Return what to write where lines of others got lost: all of it, or they stay lost."""
+def restore(merged: Merged) -> ReplaceList:
+    """Return the write that brings back lost foreign lines: it must hold the whole list."""
     return ReplaceList(merged.lines, _added(merged.changes))
 
 
@@ -70,32 +70,35 @@ def _added(changes: Sequence[Change]) -> dict[str, Change]:
     return {change.put: change for change in changes if change.put is not None}
 
 
-def _singly(lines: Sequence[str], changes: Sequence[Change]) -> EditLines:
-    """Leave out what has no URL: Pi-hole splits a path after it has decoded it."""
+def _line_by_line(lines: Sequence[str], changes: Sequence[Change]) -> EditLines:
+    """Refuse each change of a line with a slash.
+
+    Pi-hole decodes a path before it splits it, so no URL can name such a line.
+    """
     refusals = {
         change.edit: PiholeError(
-            f"{change.edit.host}: Pi-hole cannot delete the line {lines[at]!r} through its API,"
-            " because of the / in it, and its list is too long to be sent whole: delete that line"
-            " in the web interface",
+            f"{change.edit.host}: the API of Pi-hole cannot delete the line {lines[at]!r} because"
+            " it contains a slash, and the list is too long for one request: delete the line in the"
+            " web interface",
             kind=FailureClass.INVALID,
         )
         for change in changes
-        for at in change.gone
+        for at in change.removed
         if "/" in lines[at]
     }
-    return EditLines(tuple(each for each in changes if each.edit not in refusals), refusals)
+    return EditLines(tuple(change for change in changes if change.edit not in refusals), refusals)
 
 
 def _fitting(lines: Sequence[str], changes: Sequence[Change]) -> Iterator[Change]:
-    """Yield what fits: all that replaces or removes, and as many new lines as there is room for."""
-    inside = [change for change in changes if change.gone]
-    total = size(changed(lines, inside))
+    """Yield the changes that fit: all that remove lines, then as many new lines as fit."""
+    replacing = [change for change in changes if change.removed]
+    total = list_size(apply_changes(lines, replacing))
     if total > LIMIT:
         return
-    yield from inside
+    yield from replacing
     for change in changes:
-        if not change.gone:
-            total += len(encoded(change.put)) + len(",")
+        if not change.removed:
+            total += len(encode(change.put)) + len(",")
             if total > LIMIT:
                 return
             yield change

@@ -1,4 +1,4 @@
-"""The resource that is one DNS record: its id, what may be in it, and how it changes. No I/O."""
+"""Defines the resource of one DNS record: its id, its inputs and its differences. No I/O."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,21 +28,23 @@ SCHEMA = {
 }
 
 
-def checked(inputs: Mapping[str, object]) -> tuple[dict[str, object], list[tuple[str, str]]]:
-    """Return inputs as they are declared, and what is wrong with which of them.
+def check_inputs(inputs: Mapping[str, object]) -> tuple[dict[str, object], list[tuple[str, str]]]:
+    """Return inputs in their normal form, and the problem of each invalid one by name.
 
     Args:
-        inputs: A value that is not text is not known yet, or wrong; None is an absent one.
+        inputs: The values; None means that a value is missing.
     """
     problems = []
-    found: dict[str, object] = {}
+    valid: dict[str, object] = {}
     for name, reader in (("host", _host), ("ip", _ip)):
         try:
-            found[name] = reader(inputs.get(name))
+            valid[name] = reader(inputs.get(name))
         except ValueError as error:
             problems.append((name, str(error)))
-    problems += [(name, "is no property of a record") for name in sorted(set(inputs) - {*_FIELDS})]
-    return found, problems
+    problems += [
+        (name, "is not a property of a record") for name in sorted(set(inputs) - {*_FIELDS})
+    ]
+    return valid, problems
 
 
 def _host(value: object) -> str:
@@ -50,7 +52,7 @@ def _host(value: object) -> str:
     try:
         return hosts.normalise(text)
     except hosts.UnusableHostError as error:
-        raise ValueError(f"{text[:80]!r} cannot be a name: {error}") from error
+        raise ValueError(f"{text[:80]!r} cannot be a host name: {error}") from error
 
 
 def _ip(value: object) -> str:
@@ -58,52 +60,54 @@ def _ip(value: object) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        raise ValueError(f"{text[:80]!r} is no IPv4 or IPv6 address") from None
+        raise ValueError(f"{text[:80]!r} is not an IPv4 or IPv6 address") from None
     if "%" in text:
-        raise ValueError(f"{text[:80]!r} has a zone, which means nothing to another host")
+        raise ValueError(f"{text[:80]!r} has a zone, which has no meaning on another host")
     return str(address)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    raise ValueError("needed is text" if value is not None else "is missing")
+    raise ValueError("must be text" if value is not None else "is missing")
 
 
-def parsed(identifier: str) -> tuple[str, Family]:
-    """Return host and family of an id.
+def parse_id(identifier: str) -> tuple[str, Family]:
+    """Return the host and the family of an id.
 
     Raises:
-        PiholeError: It is none.
+        PiholeError: The id is invalid.
     """
     host, _, family = identifier.rpartition("/")
     try:
         return hosts.normalise(host), Family(family)
     except ValueError as error:
         raise PiholeError(
-            f"{identifier[:80]!r} is no id of a record: it is HOST/A or HOST/AAAA",
+            f"{identifier[:80]!r} is not the id of a record: write HOST/A or HOST/AAAA",
             kind=FailureClass.INVALID,
         ) from error
 
 
 def differences(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[tuple[str, bool]]:
-    """Yield the properties that differ, and whether they make it another record."""
+    """Yield each property that differs, and whether it needs a new resource."""
     if old.get("host") != new.get("host"):
         yield "host", True
     if old.get("ip") != new.get("ip"):
-        families = {Family.of(str(each.get("ip"))) for each in (old, new)}
+        families = {Family.of(str(properties.get("ip"))) for properties in (old, new)}
         yield "ip", len(families) > 1
 
 
-def live(
-    found: Sequence[LiveRecord], key: tuple[str, Family], remembered: object
+def find_live(
+    records: Sequence[LiveRecord], key: tuple[str, Family], known_ip: object
 ) -> LiveRecord | None:
-    """Return our record of a host and family, if there is one.
+    """Return our record of a host and family; None if Pi-hole has no such record.
 
-    An interrupted change leaves a second one beside it, with another address. That is the one that
-    is told, so that the next run puts it right.
+    An interrupted update leaves two records with different addresses. Then this returns the record
+    whose address the engine does not know, so that the engine sees a difference and repairs it.
     """
-    # The host alone is told apart first: each of a thousand records is looked up among all.
-    ours = [each for each in found if each.host == key[0] and each.ours and each.key == key]
-    others = [each for each in ours if each.ip != remembered]
-    return next(iter([*others, *ours]), None)
+    # The host is compared first because it is cheap: each of 1,000 reads looks at 1,000 records.
+    ours = [
+        record for record in records if record.host == key[0] and record.ours and record.key == key
+    ]
+    unknown = [record for record in ours if record.ip != known_ip]
+    return next(iter([*unknown, *ours]), None)

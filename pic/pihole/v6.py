@@ -1,7 +1,7 @@
-"""The local DNS records of Pi-hole v6: `dns.hosts` of its configuration.
+"""Reads and writes the local DNS records of Pi-hole v6: `dns.hosts` of its configuration.
 
-Read, merge, write what differs, and begin again until nothing differs: so the read that follows a
-write is what verifies it.
+A write repeats three steps until nothing differs: read, merge, write what differs. So the read of
+the next round verifies each write.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,14 @@ from pic.pihole.requests import EditLines, ReplaceList
 from pic.pihole.v6_session import Session
 
 HOSTS = "/api/config/dns/hosts"
-WRITES = 4  # one for the whole list, one for what has no room in it, two for what others undo
+# One for the whole list, one for what does not fit into it, two to repeat what others undo.
+WRITES = 4
 
 Failures = dict[RecordEdit, PiholeError]
 
 
 class V6:
-    """The records, within a session that somebody else begins and ends."""
+    """The records, within a session that the caller opens and closes."""
 
     def __init__(self, session: Session, rules: Rules) -> None:
         self._session = session
@@ -32,47 +33,46 @@ class V6:
         self._may_write = False
 
     def read(self) -> tuple[LiveRecord, ...]:
-        """Return every record, as `Hosts` says."""
+        """Return every record, as `Hosts.read` does."""
         return hosts_lines.records(self._lines(), self._rules.marker)
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
-        """Bring edits about, as `Hosts` says."""
-        failed: Failures = {}
+        """Apply edits, as `Hosts.apply` does."""
+        failures: Failures = {}
         sent: Sequence[str] = ()
-        written = 0
+        writes = 0
         while True:
-            found = self._lines()
-            lost = hosts_lines.lost(sent, found, self._rules.marker)
-            merged = self._merged((*found, *lost), edits, failed)
-            if merged.lines == tuple(found):
-                return failed
-            if written == WRITES:
-                return failed | _overrun(merged, lost)
+            live = self._lines()
+            lost = hosts_lines.lost_lines(sent, live, self._rules.marker)
+            merged = self._merge((*live, *lost), edits, failures)
+            if merged.lines == live:
+                return failures
+            if writes == WRITES:
+                return failures | _overrun(merged, lost)
             self._check_rights()
-            planned = requests.restoring(merged) if lost else requests.step(found, merged.changes)
-            sent, refused = self._write(found, planned)
-            failed |= refused
-            # Each refusal makes the next attempt shorter, so only others are counted.
-            written += not refused
+            write = requests.restore(merged) if lost else requests.next_write(live, merged.changes)
+            sent, refusals = self._write(live, write)
+            failures |= refusals
+            # Each refusal makes the next attempt shorter, so a limit on those is not needed.
+            writes += not refusals
 
-    def _merged(
-        self, found: Sequence[str], edits: Sequence[RecordEdit], failed: Failures
+    def _merge(
+        self, lines: Sequence[str], edits: Sequence[RecordEdit], failures: Failures
     ) -> Merged:
-        merged = hosts_lines.merged(
-            found, [each for each in edits if each not in failed], self._rules
-        )
-        failed |= merged.refusals
+        pending = [edit for edit in edits if edit not in failures]
+        merged = hosts_lines.merge(lines, pending, self._rules)
+        failures |= merged.refusals
         return merged
 
     def _lines(self) -> tuple[str, ...]:
-        found = value(self._session.get(HOSTS, "reading its records"), "dns", "hosts")
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        lines = config_value(self._session.get(HOSTS, "reading its records"), "dns", "hosts")
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise PiholeError(
-                "Pi-hole shows its local DNS records in a form that pic does not know: dns.hosts is"
-                " no list of text",
+                "Pi-hole returned its local DNS records in a form that pic does not know: dns.hosts"
+                " is not a list of text",
                 kind=FailureClass.INVALID,
             )
-        return tuple(found)
+        return tuple(lines)
 
     def _check_rights(self) -> None:
         if not self._may_write:
@@ -80,119 +80,121 @@ class V6:
             self._may_write = True
 
     def _write(
-        self, found: Sequence[str], planned: ReplaceList | EditLines
+        self, live: Sequence[str], write: ReplaceList | EditLines
     ) -> tuple[Sequence[str], Failures]:
-        """Write one step; return what was sent as a whole, and the edits that are refused."""
-        if isinstance(planned, ReplaceList):
-            return self._write_whole(planned)
-        return (), self._write_singly(found, planned)
+        """Write once; return the list that was sent, if any, and the refused edits."""
+        if isinstance(write, ReplaceList):
+            return self._replace_list(write)
+        return (), self._edit_lines(live, write)
 
-    def _write_whole(self, whole: ReplaceList) -> tuple[Sequence[str], Failures]:
-        answer = self._session.ask("PATCH", HOSTS, requests.body(whole.lines))
+    def _replace_list(self, write: ReplaceList) -> tuple[Sequence[str], Failures]:
+        answer = self._session.request("PATCH", HOSTS, requests.list_body(write.lines))
         if answer.status < 300:
-            return whole.lines, {}
+            return write.lines, {}
         at = answers.position(answer)
-        text = whole.lines[at] if at is not None and at < len(whole.lines) else None
+        text = write.lines[at] if at is not None and at < len(write.lines) else None
         if text is None:
             raise answers.refusal(answer, "writing its records")
-        change = whole.by_line.get(text)
+        change = write.by_line.get(text)
         if change is None:
             raise self._blocked(text, answer)
-        return (), {change.edit: _refused(text, answer)}
+        return (), {change.edit: _refusal(text, answer)}
 
-    def _write_singly(self, found: Sequence[str], singly: EditLines) -> Failures:
-        failed = dict(singly.refusals)
-        there = list(found)
-        for change in singly.changes:
-            error = self._put(change.put, there) if change.put is not None else None
+    def _edit_lines(self, live: Sequence[str], write: EditLines) -> Failures:
+        failures = dict(write.refusals)
+        # Follows each request, because Pi-hole names a bad line by its position.
+        current = list(live)
+        for change in write.changes:
+            error = self._put(change.put, current) if change.put is not None else None
             if error is not None:
-                failed[change.edit] = error
+                failures[change.edit] = error
                 continue
-            for at in change.gone:
-                self._delete(found[at], there)
-        return failed
+            for at in change.removed:
+                self._delete(live[at], current)
+        return failures
 
-    def _put(self, text: str, there: list[str]) -> PiholeError | None:
-        """Add a line; return why Pi-hole does not want this one."""
-        answer = self._session.ask("PUT", f"{HOSTS}/{quote(text, safe='')}")
+    def _put(self, text: str, current: list[str]) -> PiholeError | None:
+        """Add a line; return the error if Pi-hole refuses this line."""
+        answer = self._session.request("PUT", f"{HOSTS}/{quote(text, safe='')}")
         if answer.status < 300:
-            there.append(text)
+            current.append(text)
         elif answers.error_message(answer) != "Item already present":
-            self._check_blocked(answer, there)
+            self._check_blocked(answer, current)
             error = answers.refusal(answer, f"writing {text!r}")
             if error.kind is not FailureClass.INVALID or answers.position(answer) is None:
                 raise error
-            return _refused(text, answer)
+            return _refusal(text, answer)
         return None
 
-    def _delete(self, text: str, there: list[str]) -> None:
-        answer = self._session.ask("DELETE", f"{HOSTS}/{quote(text, safe='')}")
+    def _delete(self, text: str, current: list[str]) -> None:
+        answer = self._session.request("DELETE", f"{HOSTS}/{quote(text, safe='')}")
         if answer.status not in (204, 404):
-            self._check_blocked(answer, there)
+            self._check_blocked(answer, current)
             raise answers.refusal(answer, f"deleting {text!r}")
-        there.remove(text)
+        current.remove(text)
 
-    def _check_blocked(self, answer: Response, there: Sequence[str]) -> None:
-        """Pi-hole checks every line at each write, so a bad one of somebody else stops all."""
+    def _check_blocked(self, answer: Response, current: Sequence[str]) -> None:
+        """Raise if the refusal is about another line: Pi-hole validates all lines at each write."""
         at = answers.position(answer)
-        if at is not None and at < len(there):
-            raise self._blocked(there[at], answer)
+        if at is not None and at < len(current):
+            raise self._blocked(current[at], answer)
 
     def _blocked(self, text: str, answer: Response) -> PiholeError:
-        whose = "pic's" if hosts_lines.is_ours(text, self._rules.marker) else "somebody else's"
+        is_ours = hosts_lines.is_ours(text, self._rules.marker)
+        owner = "that pic wrote" if is_ours else "of another owner"
         return PiholeError(
-            f"Pi-hole refuses every change of its local DNS records, because of a line of them that"
-            f" is {whose}: {text!r}: {answers.complaint(answer)}. Correct or remove it in"
-            " pihole.toml or the web interface",
+            f"Pi-hole refuses every change of its local DNS records because of a line {owner}:"
+            f" {text!r}: {answers.complaint(answer)}. Correct or remove the line in pihole.toml or"
+            " in the web interface",
             kind=FailureClass.INVALID,
         )
 
 
 def check_rights(session: Session) -> None:
-    """Look for what Pi-hole would refuse to write, or accept and then lose.
+    """Check for settings that make Pi-hole refuse a write, or accept it and lose it later.
 
     Raises:
-        PiholeError: There is such a thing, or it could not be looked at.
+        PiholeError: There is such a setting, or Pi-hole did not return its configuration.
     """
     detail = session.get(f"{HOSTS}?detailed=true", "reading its configuration")
-    if value(detail, "dns", "hosts", "flags", "env_var") is True:
+    if config_value(detail, "dns", "hosts", "flags", "env_var") is True:
         raise PiholeError(answers.ENVIRONMENT, kind=FailureClass.INVALID)
     misc = session.get("/api/config/misc/readOnly", "reading its configuration")
-    if value(misc, "misc", "readOnly") is True:
+    if config_value(misc, "misc", "readOnly") is True:
         raise PiholeError(answers.READ_ONLY, kind=FailureClass.AUTH)
 
 
-def value(answer: Raw, *path: str) -> object:
-    """Return a value of Pi-hole's configuration, None where the answer has none at that path."""
-    found: object = answer.get("config")
+def config_value(answer: Raw, *path: str) -> object:
+    """Return a value of Pi-hole's configuration; None if the answer has no such path."""
+    value: object = answer.get("config")
     try:
         for key in path:
-            found = mapping(found, key).get(key)
+            value = mapping(value, key).get(key)
     except MalformedError:
         return None
-    return found
+    return value
 
 
-def _refused(text: str, answer: Response) -> PiholeError:
+def _refusal(text: str, answer: Response) -> PiholeError:
     return PiholeError(
         f"Pi-hole refuses {text!r}: {answers.complaint(answer)}", kind=FailureClass.INVALID
     )
 
 
 def _overrun(merged: Merged, lost: Sequence[str]) -> Failures:
-    """Say which edits others have undone each time.
+    """Return an error for each edit that another program has undone every time.
 
     Raises:
-        PiholeError: It is the lines of others that are gone.
+        PiholeError: Pi-hole has lost foreign lines instead.
     """
     if lost:
         raise PiholeError(
-            "Pi-hole lost lines that are not pic's while pic wrote, and does not take them back:"
-            f" {', '.join(map(repr, lost))}. Somebody else writes its records too: let only one"
+            "Pi-hole lost foreign lines while pic wrote, and does not accept them again:"
+            f" {', '.join(map(repr, lost))}. Another program writes its records too: let only one"
             " program do so"
         )
     error = PiholeError(
-        f"Pi-hole does not keep what pic writes, {WRITES} times: somebody else writes its local DNS"
+        f"Pi-hole did not keep what pic wrote {WRITES} times: another program writes its local DNS"
         " records at the same time. Let only one program do so"
     )
     return {change.edit: error for change in merged.changes}

@@ -1,6 +1,6 @@
-"""One session of Pi-hole's API, version 6: logged in at its start, logged out at its end.
+"""Opens and closes one session of Pi-hole's API, version 6.
 
-A seat that is not given back is lost for half an hour, and there are 16 of them.
+Pi-hole has 16 sessions, and one without a logout stays in use for half an hour.
 """
 
 import contextlib
@@ -13,17 +13,17 @@ from pic.core.json_values import Raw, text
 from pic.pihole import answers
 from pic.pihole.http import Client, Response
 
-TRIES = 3
-PAUSE = 1.1  # seconds; the limit of logins is one of each second of the clock
+ATTEMPTS = 3
+PAUSE = 1.1  # seconds; Pi-hole limits the logins within each second of its clock
 
-_NONE_LIKE_IT = (
+_NOT_V6 = (
     "{} answers, but not as a Pi-hole of version 6 does ({}). pic:piholeApi v6 needs Pi-hole v6.0.3"
     " or newer; version 5 and older have another interface"
 )
 
 
 class Session:
-    """Sends requests with the id of a session, which it renews once where Pi-hole forgot it."""
+    """Sends requests with a session id, and logs in again if Pi-hole has forgotten the session."""
 
     def __init__(
         self, client: Client, password: str, sleep: Callable[[float], None], pause: float = PAUSE
@@ -32,14 +32,14 @@ class Session:
         self._password = password
         self._sleep = sleep
         self._pause = pause
-        # None before a login, and where Pi-hole has no password and so no sessions.
+        # None before the login. It stays None if Pi-hole has no password: then it has no sessions.
         self._sid: str | None = None
 
     def __enter__(self) -> Self:
         """Log in.
 
         Raises:
-            PiholeError: Pi-hole does not let us in.
+            PiholeError: Pi-hole does not answer, or refuses the login.
         """
         self._log_in()
         return self
@@ -50,17 +50,17 @@ class Session:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Log out; that it fails is of no use to anybody."""
+        """Log out; ignore a failure, because the work is already done."""
         with contextlib.suppress(PiholeError):
             if self._sid is not None:
                 self._send("DELETE", "/api/auth")
         self._sid = None
 
-    def ask(self, method: str, path: str, body: Raw | None = None) -> Response:
-        """Send a request and return its answer, whatever the status.
+    def request(self, method: str, path: str, body: Raw | None = None) -> Response:
+        """Send a request and return its answer, whatever its status.
 
         Raises:
-            PiholeError: There was no answer, or Pi-hole does not let us in any more.
+            PiholeError: Pi-hole does not answer, or refuses a new login.
         """
         answer = self._send(method, path, body)
         if answer.status == 401:
@@ -68,58 +68,63 @@ class Session:
             answer = self._send(method, path, body)
         return answer
 
-    def get(self, path: str, doing: str) -> Raw:
+    def get(self, path: str, action: str) -> Raw:
         """Return the JSON object at a path.
 
+        Args:
+            path: The path below the URL.
+            action: What pic does, for the error message.
+
         Raises:
-            PiholeError: It could not be read; `doing` says what for.
+            PiholeError: Pi-hole did not return the object.
         """
-        answer = self.ask("GET", path)
+        answer = self.request("GET", path)
         if answer.status != 200:
-            raise answers.refusal(answer, doing)
+            raise answers.refusal(answer, action)
         return answer.data
 
     def _send(self, method: str, path: str, body: Raw | None = None) -> Response:
         if not self._client.settled:
-            # A request that was cut short, as by a signal, must not meet the next one.
+            # Pi-hole may still work on a request that a signal cut short, and two at once crash it.
             self._sleep(self._pause)
         headers = {} if self._sid is None else {"X-FTL-SID": self._sid}
         return self._client.send(method, path, body, headers)
 
     def _log_in(self) -> None:
         self._sid = None
-        answer = self._tried()
+        answer = self._try_login()
         session = answer.data.get("session")
         if answer.status != 200 or not isinstance(session, dict) or not session.get("valid"):
-            raise self._refused(answer)
+            raise self._refusal(answer)
         sid = session.get("sid")
-        self._sid = None if sid is None else _header(text(sid))
+        self._sid = None if sid is None else _header_value(text(sid))
 
-    def _tried(self) -> Response:
-        """Try again, slowly, what is or may be the work of the limit of logins.
+    def _try_login(self) -> Response:
+        """Send the password, and again after a pause if the rate limit may have refused it.
 
-        It answers a right app password as if it was wrong, so even that is tried a second time.
+        Over the limit, Pi-hole answers a correct app password as if it were wrong. So this repeats
+        a 401 once.
         """
         answer = self._send("POST", "/api/auth", {"password": self._password})
-        for again in range(1, TRIES):
+        for attempt in range(1, ATTEMPTS):
             limited = answers.error_key(answer) == "rate_limiting"
-            if not limited and not (answer.status == 401 and again == 1):
+            if not limited and not (answer.status == 401 and attempt == 1):
                 break
             self._sleep(self._pause)
             answer = self._send("POST", "/api/auth", {"password": self._password})
         return answer
 
-    def _refused(self, answer: Response) -> PiholeError:
+    def _refusal(self, answer: Response) -> PiholeError:
         if "2FA" in answers.error_message(answer):
             return PiholeError(answers.SECOND_FACTOR, kind=FailureClass.AUTH)
         if answer.status in (401, 403, 429) or answer.status >= 500:
             return answers.refusal(answer, "logging in")
-        said = answers.error_message(answer) or answer.text or "no word of it"
-        told = _NONE_LIKE_IT.format(self._client.url, f"{answer.status}: {said}")
-        return PiholeError(told, kind=FailureClass.INVALID)
+        reason = answers.error_message(answer) or answer.text or "no message"
+        message = _NOT_V6.format(self._client.url, f"{answer.status}: {reason}")
+        return PiholeError(message, kind=FailureClass.INVALID)
 
 
-def _header(sid: str) -> str:
+def _header_value(sid: str) -> str:
     if not sid.isascii() or not sid.isprintable():
-        raise PiholeError("Pi-hole gave a session id that no header can hold")
+        raise PiholeError("Pi-hole returned a session id that an HTTP header cannot hold")
     return sid

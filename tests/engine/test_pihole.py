@@ -31,7 +31,7 @@ def destroy(registry: Registry) -> Said:
     return registry.stage.pic("destroy", "--acknowledge", digest)
 
 
-def test_hosts_are_public_and_registered_told_of_and_given_up(registry: Registry) -> None:
+def test_hosts_are_exposed_registered_annotated_and_removed(registry: Registry) -> None:
     stage = registry.stage
     registry.register("web", "www", "shop")
 
@@ -50,7 +50,7 @@ def test_hosts_are_public_and_registered_told_of_and_given_up(registry: Registry
     assert (registry.ours, registry.managed(), stage.objects()) == ([], {"web": None}, [])
 
 
-def test_a_lost_state_is_found_again_and_what_is_not_wanted_any_more_goes(
+def test_records_of_a_lost_state_are_imported_and_unwanted_records_are_deleted(
     registry: Registry,
 ) -> None:
     stage = registry.stage
@@ -70,7 +70,7 @@ def test_a_lost_state_is_found_again_and_what_is_not_wanted_any_more_goes(
     assert registry.remembered == sorted(f"{stage.host(word)}/A" for word in ("shop", "www"))
 
 
-def test_what_others_have_changed_is_put_right(registry: Registry) -> None:
+def test_changes_of_others_are_repaired(registry: Registry) -> None:
     registry.register("web", "www", "shop")
     registry.stage.pic("up")
     registry.pihole.lines = [line for line in registry.pihole.lines if "www." not in line]
@@ -79,7 +79,7 @@ def test_what_others_have_changed_is_put_right(registry: Registry) -> None:
     assert registry.ours == registry.lines("shop", "www")
 
 
-def test_a_pihole_that_is_not_read_stops_no_resource_and_loses_no_record(
+def test_an_unreachable_pihole_stops_no_resource_and_loses_no_record(
     registry: Registry, tmp_path: Path
 ) -> None:
     stage, report = registry.stage, tmp_path / "report.json"
@@ -114,7 +114,7 @@ def failures(report: Path) -> list[tuple[str, str, str]]:
     return [(it["target"], it["host"], it["class"]) for it in found]
 
 
-def test_a_resource_that_fails_stops_no_record_and_no_delete(registry: Registry) -> None:
+def test_a_failed_resource_stops_no_record_and_no_delete(registry: Registry) -> None:
     registry.register("web", "www", "shop")
     registry.stage.pic("up")
     registry.register("web", "shop", "bad", "good")
@@ -127,7 +127,7 @@ def test_a_resource_that_fails_stops_no_record_and_no_delete(registry: Registry)
     assert sorted(registry.stage.identities()) == sorted(map(registry.stage.host, ("good", "shop")))
 
 
-def test_a_target_that_is_taken_out_deletes_nothing_there(registry: Registry) -> None:
+def test_removing_a_target_deletes_nothing_there(registry: Registry) -> None:
     registry.register("web", "www")
     registry.stage.pic("up")
 
@@ -139,7 +139,7 @@ def test_a_target_that_is_taken_out_deletes_nothing_there(registry: Registry) ->
     assert list(registry.stage.identities()) == [registry.stage.host("www")]
 
 
-def test_a_plain_pulumi_up_registers_and_finds_again(registry: Registry) -> None:
+def test_a_plain_pulumi_up_registers_and_imports(registry: Registry) -> None:
     stage = registry.stage
     registry.register("web", "www")
     expected = [("create", stage.host("www")), ("create", f"{stage.host('www')}/A")]
@@ -166,7 +166,7 @@ def test_a_plain_pulumi_up_registers_and_finds_again(registry: Registry) -> None
     assert stage.up().steps == ()
 
 
-def test_a_run_that_is_interrupted_or_killed_leaves_no_session_and_is_finished_by_the_next(
+def test_an_interrupted_or_killed_run_leaves_no_session_and_the_next_run_finishes_it(
     registry: Registry,
 ) -> None:
     stage = registry.stage
@@ -229,7 +229,7 @@ def test_a_changed_address_is_never_missing(registry: Registry) -> None:
     assert (changed.code, [] in answers, answers[-1]) == (0, False, [OTHER_IP])
 
 
-def test_where_records_bear_no_marker_only_what_is_remembered_goes(
+def test_without_markers_only_remembered_records_are_deleted(
     plane: ControlPlane, tools: Toolchain
 ) -> None:
     mine = ("192.168.1.2 printer.lan",)

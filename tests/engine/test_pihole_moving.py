@@ -32,7 +32,7 @@ def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
         assert (made.theirs, made.is_at_rest()) == (MINE, True)
 
 
-def test_another_pi_hole_gets_every_record_and_the_first_one_is_emptied_apart(
+def test_a_new_pi_hole_gets_every_record_and_the_old_one_is_emptied_separately(
     registry: Registry,
 ) -> None:
     stage = registry.stage
@@ -58,7 +58,7 @@ def test_another_pi_hole_gets_every_record_and_the_first_one_is_emptied_apart(
     assert (registry.ours, len(stage.identities())) == ([], 2)
 
 
-def test_a_target_is_given_up_once_no_ingress_asks_for_it(registry: Registry) -> None:
+def test_a_target_can_be_removed_once_no_ingress_wants_it(registry: Registry) -> None:
     stage = registry.stage
     registry.register("web", "www")
     stage.pic("up")
@@ -72,7 +72,7 @@ def test_a_target_is_given_up_once_no_ingress_asks_for_it(registry: Registry) ->
     assert (registry.ours, registry.remembered, len(stage.identities())) == ([], [], 1)
 
 
-def test_the_doctor_finds_a_pi_hole_well_and_tells_a_wrong_password(registry: Registry) -> None:
+def test_the_doctor_passes_a_healthy_pi_hole_and_reports_a_wrong_password(registry: Registry) -> None:
     registry.register("web", "www")
     registry.stage.pic("up")
 

@@ -82,7 +82,7 @@ def test_a_registered_host_resolves(registry: Registry) -> None:
     assert [registry.pihole.ask(name) for name in asked] == [[IP], [], ["192.168.1.1"]]
 
 
-def test_hosts_come_and_go_with_an_update_of_their_ingress(registry: Registry) -> None:
+def test_an_update_of_an_ingress_adds_and_removes_hosts(registry: Registry) -> None:
     registry.register("web", "app", "old")
     up(registry)
     registry.register("web", "app", "new", ip=OTHER_IP)
@@ -97,7 +97,7 @@ def test_hosts_come_and_go_with_an_update_of_their_ingress(registry: Registry) -
     ]
 
 
-def test_records_go_with_the_annotation(registry: Registry) -> None:
+def test_records_are_deleted_with_the_annotation(registry: Registry) -> None:
     registry.register("web", "app")
     registry.register("shop", "shop")
     up(registry)
@@ -109,7 +109,7 @@ def test_records_go_with_the_annotation(registry: Registry) -> None:
     assert registry.managed() == {"shop": registry.stage.host("shop"), "web": None}
 
 
-def test_records_go_with_their_ingress(registry: Registry) -> None:
+def test_records_are_deleted_with_their_ingress(registry: Registry) -> None:
     registry.register("web", "app")
     registry.register("shop", "shop")
     up(registry)
@@ -120,7 +120,7 @@ def test_records_go_with_their_ingress(registry: Registry) -> None:
     assert registry.ours == registry.lines("shop")
 
 
-def test_an_invalid_annotation_skips_its_ingress_and_fails_nothing(registry: Registry) -> None:
+def test_an_invalid_annotation_skips_its_ingress_and_fails_nothing_else(registry: Registry) -> None:
     registry.register("web", "app")
     registry.register("broken", "broken", ip="192.168.9.999")
     registry.register("empty", "empty", annotations={"pihole.io/hosts": " , "})
@@ -158,7 +158,7 @@ def test_a_hundred_ingresses_are_registered_in_few_writes(registry: Registry) ->
     assert (first < 50, registry.pihole.writes) == (True, first)
 
 
-def test_a_pi_hole_that_fails_leaves_an_error_and_a_class_that_a_watcher_backs_off_by(
+def test_a_failing_pi_hole_is_an_error_whose_class_sets_the_backoff_of_the_watcher(
     registry: Registry,
 ) -> None:
     registry.register("web", "app")
@@ -196,7 +196,7 @@ def asked(url: str) -> tuple[int, str]:
         return error.code, ""
 
 
-def test_a_watcher_is_soon_ready_follows_every_change_and_stays_small(registry: Registry) -> None:
+def test_a_watcher_is_ready_soon_follows_every_change_and_stays_small(registry: Registry) -> None:
     registry.register("web", "app")
 
     def has(*words: str) -> None:

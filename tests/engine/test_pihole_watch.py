@@ -31,7 +31,7 @@ def said(watcher: Watcher) -> list[str]:
     return [line.removeprefix("pic: ") for line in watcher.lines]
 
 
-def test_resyncs_read_pi_hole_and_run_only_where_a_record_or_an_annotation_differs(
+def test_a_resync_reads_pi_hole_and_runs_only_if_a_record_or_an_annotation_differs(
     registry: Registry,
 ) -> None:
     stage, pihole = registry.stage, registry.pihole

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.asking import UNAUTHORIZED, Client, logged_in, refused, session
+from tests.pihole.client import (
+    UNAUTHORIZED,
+    Client,
+    logged_in,
+    refused,
+    session,
+)
 
 NOT_JSON = "Invalid request body data (no valid JSON), error at hint"
 
@@ -14,7 +20,7 @@ NOT_JSON = "Invalid request body data (no valid JSON), error at hint"
     ("password", "message"),
     [("secret", "password correct"), ("for programs", "app-password correct")],
 )
-def test_a_right_password_begins_a_session(pihole: PiHole, password: str, message: str) -> None:
+def test_a_correct_password_begins_a_session(pihole: PiHole, password: str, message: str) -> None:
     status, headers, answer = Client(pihole).ask_in_full(
         "POST", "/api/auth", {"password": password}
     )
@@ -134,7 +140,7 @@ def test_the_body_counts_before_a_header_before_a_cookie_before_the_query(pihole
     assert status(bad, None, stale) == 401
 
 
-def test_a_second_factor_is_asked_of_people_only() -> None:
+def test_only_the_web_password_needs_a_second_factor() -> None:
     with PiHole(password="secret", app_password="for programs", totp="123456") as pihole:  # noqa: S106
         client = Client(pihole)
 
@@ -150,7 +156,7 @@ def test_a_second_factor_is_asked_of_people_only() -> None:
         assert client.login("for programs")[0] == 200
 
 
-def test_another_password_ends_every_session(pihole: PiHole) -> None:
+def test_a_new_password_ends_every_session(pihole: PiHole) -> None:
     client = logged_in(pihole)
 
     pihole.change_password("another")

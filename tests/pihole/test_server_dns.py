@@ -11,7 +11,7 @@ import pytest
 
 from dev.pihole import PiHole, PiHoleError
 from dev.workspace import ROOT
-from tests.pihole.asking import logged_in
+from tests.pihole.client import logged_in
 from tests.support.waiting import is_gone, until
 
 pytestmark = pytest.mark.usefixtures("needs_dnsmasq")
@@ -26,7 +26,7 @@ with PiHole(dns=True) as pihole:
 """
 
 
-def test_names_are_answered_as_the_lines_say() -> None:
+def test_names_resolve_as_the_lines_say() -> None:
     records = ["192.168.9.1 a.lan b.lan", "192.168.9.2 a.lan # ours", "fe80::1 six.lan"]
     with PiHole(records=records, dns=True) as pihole:
         asked = [("a.lan", "A"), ("A.LAN", "A"), ("b.lan", "A"), ("b.lan", "AAAA")]
@@ -44,7 +44,7 @@ def test_names_are_answered_as_the_lines_say() -> None:
 
 
 @pytest.mark.parametrize("ask", [dns.query.udp, dns.query.tcp])
-def test_answers_are_not_to_be_kept(ask: object) -> None:
+def test_answers_have_a_ttl_of_zero(ask: object) -> None:
     with PiHole(records=["1.2.3.4 a.lan"]) as pihole:
         query = dns.message.make_query("a.lan", "A")
         assert callable(ask)
@@ -78,7 +78,7 @@ def test_a_line_break_in_a_comment_resolves() -> None:
         until(lambda: pihole.ask("evil2.lan") == ["6.6.6.6"], "the record")
 
 
-def test_a_death_is_one_of_dns_as_well() -> None:
+def test_dns_dies_with_the_server() -> None:
     with PiHole(records=["1.2.3.4 a.lan"], dns=True) as pihole:
         port = pihole.dns_port
 
@@ -90,7 +90,7 @@ def test_a_death_is_one_of_dns_as_well() -> None:
         assert (pihole.ask("a.lan"), pihole.dns_port) == (["1.2.3.4"], port)
 
 
-def test_the_resolver_dies_with_whoever_started_it() -> None:
+def test_the_resolver_dies_with_its_parent_process() -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER],
         stdin=subprocess.PIPE,

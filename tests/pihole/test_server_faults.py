@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from dev.pihole import Fault, Logged, PiHole, PiHoleError
-from tests.pihole.asking import HOSTS, Client, logged_in
+from tests.pihole.client import HOSTS, Client, logged_in
 from tests.support.waiting import until
 
 LINE = "1.2.3.4 a.lan"
@@ -31,7 +31,7 @@ def test_an_answer_can_have_a_body(client: Client, pihole: PiHole) -> None:
     assert client.ask("GET", "/api/config/misc") == (500, {"error": "oops"})
 
 
-def test_faults_that_are_left_can_be_forgotten(client: Client, pihole: PiHole) -> None:
+def test_unused_faults_can_be_cleared(client: Client, pihole: PiHole) -> None:
     pihole.inject(Fault("answer", times=9))
     pihole.heal()
 
@@ -52,7 +52,7 @@ def test_a_connection_can_be_cut_before_or_after_the_effect(
 
 
 @pytest.mark.parametrize("effect", [False, True])
-def test_it_can_die_in_the_middle_of_a_write(
+def test_the_server_can_die_in_the_middle_of_a_write(
     client: Client, pihole: PiHole, *, effect: bool
 ) -> None:
     pihole.inject(Fault("die", method="PUT", effect=effect))
@@ -65,7 +65,7 @@ def test_it_can_die_in_the_middle_of_a_write(
     assert pihole.lines == ([LINE] if effect else [])
 
 
-def test_it_can_hang_and_answer_others_meanwhile(client: Client, pihole: PiHole) -> None:
+def test_the_server_can_hang_on_one_request_and_answer_others(client: Client, pihole: PiHole) -> None:
     pihole.inject(Fault("hang", path="misc"))
     with closing(socket.create_connection(("127.0.0.1", pihole.port))) as waiting:
         waiting.sendall(b"GET /api/config/misc HTTP/1.1\r\n\r\n")
@@ -85,13 +85,13 @@ def test_a_restart_keeps_the_address(client: Client, pihole: PiHole) -> None:
     assert (pihole.url, client.put(LINE)) == (url, (201, {}))
 
 
-def test_it_dies_once(pihole: PiHole) -> None:
+def test_the_server_dies_once(pihole: PiHole) -> None:
     pihole.die("first")
     pihole.die("second")
 
     assert pihole.deaths == ["first"]
 
 
-def test_there_are_no_more_seats_than_seats(pihole: PiHole) -> None:
+def test_only_free_seats_can_be_occupied(pihole: PiHole) -> None:
     with pytest.raises(PiHoleError, match="there are no more seats to take"):
         pihole.occupy(17)

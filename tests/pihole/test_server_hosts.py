@@ -5,7 +5,12 @@ from urllib.parse import quote
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.asking import HOSTS, Client, logged_in, refused
+from tests.pihole.client import (
+    HOSTS,
+    Client,
+    logged_in,
+    refused,
+)
 
 FIRST = "192.168.9.1 a.lab.example"
 PRESENT = refused("Item already present", "Uniqueness of items is enforced")
@@ -23,11 +28,11 @@ def test_the_lines_are_read(client: Client) -> None:
 
 
 @pytest.mark.parametrize("target", [f"{HOSTS}/{quote(FIRST)}", "/api/config/dns/nothing"])
-def test_what_is_below_or_unknown_is_read_as_nothing(client: Client, target: str) -> None:
+def test_a_path_below_the_list_or_unknown_is_empty(client: Client, target: str) -> None:
     assert client.ask("GET", target) == (200, {"config": {}})
 
 
-def test_details_say_what_a_write_would_do(client: Client) -> None:
+def test_details_show_the_effect_of_a_write(client: Client) -> None:
     status, answer = client.ask("GET", f"{HOSTS}?detailed=true")
 
     assert (status, answer["config"]["dns"]["hosts"]) == (
@@ -89,7 +94,7 @@ def test_a_path_may_be_too_short(client: Client, method: str, change: str) -> No
         ("1.2.3.4 foo.lan\0bar", "1.2.3.4 foo.lan"),
     ],
 )
-def test_a_line_is_added_and_cleaned_up(
+def test_a_line_is_added_and_tidied(
     client: Client, pihole: PiHole, sent: str, kept: str
 ) -> None:
     assert client.put(sent) == (201, {})
@@ -137,14 +142,14 @@ def name(text: str) -> str:
         (" ", 'dns.hosts[1]: found no first element (" ")'),
     ],
 )
-def test_a_line_that_is_none_is_refused(
+def test_an_invalid_line_is_refused(
     client: Client, pihole: PiHole, line: str, hint: str
 ) -> None:
     assert client.put(line) == (400, refused("Invalid value", hint))
     assert (pihole.lines, pihole.writes) == ([FIRST], 0)
 
 
-def test_a_bad_line_of_somebody_else_blocks_every_put_but_no_delete(
+def test_a_bad_foreign_line_blocks_every_put_but_no_delete(
     client: Client, pihole: PiHole
 ) -> None:
     pihole.lines = ["oops a.lan", FIRST]
@@ -167,7 +172,7 @@ def test_only_the_first_of_equal_lines_is_deleted(client: Client, pihole: PiHole
     "line",
     ["192.168.9.1 b.lan", "192.168.9.1 B", "192.168.9.1  b a # x", "192.168.9.1 b", FIRST.upper()],
 )
-def test_what_is_not_equal_is_not_deleted(client: Client, pihole: PiHole, line: str) -> None:
+def test_a_line_that_differs_is_not_deleted(client: Client, pihole: PiHole, line: str) -> None:
     pihole.lines = [FIRST, "192.168.9.1 b a # x"]
 
     assert client.delete(line) == (404, {})
@@ -190,11 +195,11 @@ def test_a_line_with_a_slash_is_never_found(client: Client, pihole: PiHole) -> N
         (f"{HOSTS}/{'x' * 20_000}", "Malformed message"),
     ],
 )
-def test_some_addresses_are_no_requests(client: Client, target: str, message: str) -> None:
+def test_some_request_targets_are_refused(client: Client, target: str, message: str) -> None:
     assert client.ask("PUT", target) == (400, message)
 
 
-def test_long_addresses_are_requests(client: Client) -> None:
+def test_long_request_targets_are_accepted(client: Client) -> None:
     names = " ".join(["x" * 98] * 110)
 
     assert client.put(f"1.2.3.4 {names}") == (201, {})
@@ -210,7 +215,7 @@ def test_a_long_list_grows_and_shrinks_by_single_lines(client: Client, pihole: P
     assert pihole.lines == [*many[1:], FIRST]
 
 
-def test_a_line_that_was_acknowledged_outlives_a_crash(client: Client, pihole: PiHole) -> None:
+def test_an_acknowledged_line_survives_a_crash(client: Client, pihole: PiHole) -> None:
     client.put("192.168.9.2 b.lan")
 
     pihole.die("pulled the plug")

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from dev.pihole import QUICK, Clock, PiHole
-from tests.pihole.asking import HOSTS, Client, logged_in, refused, session
+from tests.pihole.client import (
+    HOSTS,
+    Client,
+    logged_in,
+    refused,
+    session,
+)
 from tests.support.waiting import until
 
 LIMITED = (429, refused("Rate-limiting login attempts", None, "rate_limiting"))
@@ -24,7 +30,7 @@ APP = (
 CLI = "The current CLI session is not allowed to modify Pi-hole config settings"
 
 
-def test_a_fourth_wrong_password_in_a_second_is_not_looked_at(clock: Clock) -> None:
+def test_the_fourth_wrong_password_in_a_second_is_rate_limited(clock: Clock) -> None:
     with PiHole(password="secret", clock=clock) as pihole:  # noqa: S106
         client = Client(pihole)
 
@@ -34,11 +40,11 @@ def test_a_fourth_wrong_password_in_a_second_is_not_looked_at(clock: Clock) -> N
         assert client.login("secret")[0] == 200
 
 
-def test_right_passwords_one_after_the_other_are_not_limited(pihole: PiHole) -> None:
+def test_correct_passwords_one_after_the_other_are_not_limited(pihole: PiHole) -> None:
     assert [Client(pihole).login("secret")[0] for _ in range(8)] == [200] * 8
 
 
-def test_the_third_right_app_password_in_a_second_is_called_wrong(pihole: PiHole) -> None:
+def test_the_third_correct_app_password_in_a_second_is_called_wrong(pihole: PiHole) -> None:
     assert [Client(pihole).login("for programs")[0] for _ in range(2)] == [200, 200]
     assert Client(pihole).login("for programs") == WRONG
 
@@ -52,7 +58,7 @@ def together(password: str, times: int) -> list[tuple[int, Any]]:
         return sorted(answers, key=lambda answer: answer[0])
 
 
-def test_of_eight_logins_at_the_same_time_three_succeed() -> None:
+def test_three_of_eight_logins_at_the_same_time_succeed() -> None:
     answers = together("secret", 8)
 
     assert [status for status, _ in answers[:3]] == [200] * 3
@@ -125,7 +131,7 @@ def test_a_restart_frees_no_seats_but_a_crash_does(pihole: PiHole) -> None:
 
 
 @pytest.mark.parametrize(("kind", "hint"), [("app", APP), ("cli", CLI)])
-def test_sessions_of_programs_only_read(kind: str, hint: str) -> None:
+def test_sessions_of_programs_may_only_read(kind: str, hint: str) -> None:
     answer = (403, refused(READ_ONLY, hint, "forbidden"))
     with PiHole(password="secret", app_password="app", cli_password="cli") as pihole:  # noqa: S106
         client = logged_in(pihole, kind)
@@ -136,7 +142,7 @@ def test_sessions_of_programs_only_read(kind: str, hint: str) -> None:
         assert client.patch([]) == answer
 
 
-def test_app_sudo_lets_them_write_at_once(pihole: PiHole) -> None:
+def test_app_sudo_allows_them_to_write_at_once(pihole: PiHole) -> None:
     app, admin = logged_in(pihole, "for programs"), logged_in(pihole)
 
     admin.ask("PATCH", "/api/config", {"config": {"webserver": {"api": {"app_sudo": True}}}})
@@ -159,7 +165,7 @@ def test_logins_can_be_made_to_fail(pihole: PiHole, how: Any, answer: Any) -> No
     assert Client(pihole).login("secret")[0] == 200
 
 
-def test_refusing_a_login_takes_its_time() -> None:
+def test_a_refused_login_takes_time() -> None:
     with PiHole(pace=replace(QUICK, refusal=600)) as pihole, ThreadPoolExecutor(1) as pool:
         for _ in range(3):
             Client(pihole).login("wrong")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dev.pihole import OnDuplicate, PiHole
-from tests.pihole.asking import Client
+from tests.pihole.client import Client
 
 PATH = "/admin/api/dns/local"
 TOKEN = "token"  # noqa: S105
@@ -25,7 +25,7 @@ def client(pihole: PiHole) -> Client:
     return Client(pihole, {"Authorization": f"Bearer {pihole.password}"})
 
 
-def test_records_are_made_listed_and_deleted(local: PiHole) -> None:
+def test_records_are_created_listed_and_deleted(local: PiHole) -> None:
     asking = client(local)
 
     assert [
@@ -47,7 +47,7 @@ def test_records_are_made_listed_and_deleted(local: PiHole) -> None:
 
 
 @pytest.mark.parametrize("token", ["Bearer other", "token", "Basic token", ""])
-def test_another_token_is_refused(local: PiHole, token: str) -> None:
+def test_a_wrong_token_is_refused(local: PiHole, token: str) -> None:
     asking = Client(local, {"Authorization": token})
 
     assert asking.ask("GET", PATH) == (401, {"error": "unauthorized"})
@@ -85,7 +85,7 @@ def test_other_paths_are_not_found(local: PiHole) -> None:
         ("refuse", (400, {"error": "the domain exists already"}), [APP]),
     ],
 )
-def test_a_second_address_of_a_domain(
+def test_a_second_address_of_a_domain_is_handled_as_configured(
     on_duplicate: OnDuplicate, answer: Any, data: list[Any]
 ) -> None:
     records = ["192.168.1.100 app.local"]

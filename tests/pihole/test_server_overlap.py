@@ -9,7 +9,12 @@ from http.client import HTTPConnection
 import pytest
 
 from dev.pihole import QUICK, Overlap, PiHole
-from tests.pihole.asking import HOSTS, Client, logged_in, send
+from tests.pihole.client import (
+    HOSTS,
+    Client,
+    logged_in,
+    send,
+)
 from tests.support.waiting import until
 
 NEVER = replace(QUICK, put=600, patch=600)  # a write that ends with the server only
@@ -25,7 +30,7 @@ PUT_A, PUT_B = f"PUT {HOSTS}/1.2.3.4%20a.lan", f"PUT {HOSTS}/1.2.3.4%20b.lan"
         ("POST", "/api/auth", "POST /api/auth"),
     ],
 )
-def test_it_dies_of_a_request_during_a_write(second: str, target: str, named: str) -> None:
+def test_a_request_during_a_write_kills_the_server(second: str, target: str, named: str) -> None:
     with PiHole(pace=NEVER) as pihole, ThreadPoolExecutor(1) as pool:
         client = logged_in(pihole)
         write = pool.submit(client.put, LINES[0])
@@ -47,7 +52,7 @@ def test_it_dies_of_a_request_during_a_write(second: str, target: str, named: st
         )
 
 
-def test_it_dies_of_a_write_during_another_request() -> None:
+def test_a_write_during_another_request_kills_the_server() -> None:
     with PiHole(pace=replace(QUICK, password=600)) as pihole, ThreadPoolExecutor(1) as pool:
         client = Client(pihole)
         login = pool.submit(client.login, "any")
@@ -61,7 +66,7 @@ def test_it_dies_of_a_write_during_another_request() -> None:
         assert pihole.deaths == [f"{PUT_A} came during POST /api/auth"]
 
 
-def test_it_bears_requests_one_after_the_other(pihole: PiHole) -> None:
+def test_requests_one_after_the_other_are_safe(pihole: PiHole) -> None:
     client = logged_in(pihole)
     for _ in range(20):
         client.put(LINES[0])
@@ -71,7 +76,7 @@ def test_it_bears_requests_one_after_the_other(pihole: PiHole) -> None:
     assert (pihole.deaths, pihole.writes, pihole.most_at_once) == ([], 40, 1)
 
 
-def test_it_bears_readers_at_the_same_time() -> None:
+def test_readers_at_the_same_time_are_safe() -> None:
     with PiHole(pace=replace(QUICK, password=0.2)) as pihole, ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda _: Client(pihole).login(pihole.password)[0], range(3)))
 
@@ -88,11 +93,11 @@ def written(overlap: Overlap) -> Sequence[str]:
         return sorted(pihole.lines)
 
 
-def test_it_may_lose_one_of_two_writes_that_it_acknowledged() -> None:
+def test_the_server_may_lose_one_of_two_acknowledged_writes() -> None:
     assert written("lose") in ([LINES[0]], [LINES[1]])
 
 
-def test_it_may_let_writes_wait_their_turn() -> None:
+def test_the_server_may_queue_writes() -> None:
     assert written("serialise") == LINES
 
 

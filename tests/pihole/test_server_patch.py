@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.asking import HOSTS, Client, logged_in, refused
+from tests.pihole.client import (
+    HOSTS,
+    Client,
+    logged_in,
+    refused,
+)
 
 A, B = "192.168.9.1 a.lan", "192.168.9.2 b.lan"
 NO_BODY = refused("No request body data", None)
@@ -40,12 +45,12 @@ def test_an_equal_list_is_not_written(client: Client, pihole: PiHole) -> None:
     assert pihole.writes == 0
 
 
-def test_duplicates_are_allowed_and_lines_cleaned_up(client: Client, pihole: PiHole) -> None:
+def test_duplicates_are_allowed_and_lines_are_tidied(client: Client, pihole: PiHole) -> None:
     assert client.patch([A, A, "192.168.9.2\t b.lan"])[0] == 200
     assert pihole.lines == [A, A, B]
 
 
-def test_a_line_break_in_a_comment_makes_another_line(client: Client, pihole: PiHole) -> None:
+def test_a_line_break_in_a_comment_starts_another_line(client: Client, pihole: PiHole) -> None:
     line = "192.168.9.3 c.lan # x\n6.6.6.6 evil2.lan"
 
     assert client.patch([line]) == (200, {"config": {"dns": {"hosts": [line]}}})
@@ -75,7 +80,7 @@ INVALID = "Config item is invalid"
         (None, NO_BODY),
     ],
 )
-def test_a_patch_is_done_whole_or_not(
+def test_a_patch_is_applied_completely_or_not_at_all(
     client: Client, pihole: PiHole, body: Any, answer: Any
 ) -> None:
     assert client.ask("PATCH", "/api/config", body) == (400, answer)
@@ -83,7 +88,7 @@ def test_a_patch_is_done_whole_or_not(
 
 
 @pytest.mark.parametrize("config", [{"dns": {"host": [B]}}, {"dns": [B]}, {"webserver": 1}])
-def test_keys_that_there_are_not_are_ignored(client: Client, pihole: PiHole, config: Any) -> None:
+def test_unknown_keys_are_ignored(client: Client, pihole: PiHole, config: Any) -> None:
     assert client.ask("PATCH", HOSTS, {"config": config}) == (
         200,
         {"config": {"dns": {"hosts": [A]}}},
@@ -101,7 +106,7 @@ def test_a_body_may_have_65534_bytes(client: Client, size: int, status: int) -> 
     assert status == 200 or answer[1] == NO_BODY
 
 
-def test_a_list_of_the_environment_is_locked() -> None:
+def test_a_list_from_the_environment_is_locked() -> None:
     with PiHole(records=[A], env_hosts=True) as locked:
         client = logged_in(locked)
 
@@ -114,7 +119,7 @@ def test_a_list_of_the_environment_is_locked() -> None:
         assert (locked.lines, locked.writes) == ([A], 0)
 
 
-def test_a_read_only_pi_hole_says_yes_and_forgets() -> None:
+def test_a_read_only_pi_hole_accepts_a_write_and_forgets_it() -> None:
     with PiHole(records=[A], read_only=True) as pihole:
         client = logged_in(pihole)
 
@@ -133,7 +138,7 @@ def test_a_read_only_pi_hole_says_yes_and_forgets() -> None:
         assert pihole.lines == [A]
 
 
-def test_a_stale_list_undoes_what_a_person_did(client: Client, pihole: PiHole) -> None:
+def test_a_stale_list_undoes_the_change_of_a_user(client: Client, pihole: PiHole) -> None:
     pihole.lines = [A, "192.168.9.9 by-hand.lan"]
 
     client.patch([A, B])

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.asking import Client, logged_in, refused
+from tests.pihole.client import Client, logged_in, refused
 
 HOSTED = refused("Bad request", "The API is hosted at pi.hole/api, not pi.hole/admin/api")
 
@@ -36,7 +36,7 @@ def test_other_paths_are_not_found(pihole: PiHole, target: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/auth", "/api/config", "/api/nothing", "/admin/api"])
-def test_every_object_says_how_long_it_took(pihole: PiHole, path: str) -> None:
+def test_every_object_contains_its_duration(pihole: PiHole, path: str) -> None:
     with pytest.raises(HTTPError) as refusal:
         urlopen(f"{pihole.url}{path}")  # noqa: S310
 

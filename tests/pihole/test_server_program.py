@@ -24,12 +24,12 @@ libnettle8:amd64
 """
 
 
-def test_all_libraries_are_needed_but_the_c_library() -> None:
+def test_all_libraries_except_the_c_library_are_needed() -> None:
     assert libraries(LISTING) == ["libgmp10", "libnettle8:amd64"]
 
 
 @pytest.mark.usefixtures("needs_dnsmasq")
-def test_the_program_prints_where_it_is_and_ends_when_told() -> None:
+def test_the_program_prints_its_url_and_ends_at_a_signal() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "dev.pihole", "1.2.3.4 a.lan"],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""A Pi-hole that is a list in memory, and sessions with it that are counted."""
+"""A Pi-hole in memory, which logs its sessions and requests."""
 
 import contextlib
 import threading
@@ -12,20 +12,21 @@ from pic.pihole.protocol import RecordEdit
 
 @dataclass
 class MemoryPihole:
-    """Records of ours, and everything that was asked.
+    """Our records, and a log of every request.
 
     Attributes:
-        log: `open`, `close`, `read`, and each `apply` as its edits.
+        log: `open`, `close`, `read`, and each `apply` with its edits.
         refuses: Edits of these hosts fail.
-        fails: What the next ones fail with, whole.
-        gate: Edits wait for it.
+        fails: The next requests fail with these errors, one each.
+        fails_to_close: Whether each logout fails.
+        gate: Edits wait until it is set.
     """
 
     records: list[LiveRecord] = field(default_factory=list)
     log: list[object] = field(default_factory=list)
     refuses: frozenset[str] = frozenset()
     fails: list[PiholeError] = field(default_factory=list)
-    closes_badly: bool = False
+    fails_to_close: bool = False
     gate: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -37,7 +38,7 @@ class MemoryPihole:
         self._fail()
         yield self
         self.log.append("close")
-        if self.closes_badly:
+        if self.fails_to_close:
             raise PiholeError("no logout")
 
     def read(self) -> tuple[LiveRecord, ...]:
@@ -47,14 +48,17 @@ class MemoryPihole:
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         self.gate.wait(10)
-        self.log.append(("apply", *((e.host, e.ip) for e in edits)))
+        self.log.append(("apply", *((edit.host, edit.ip) for edit in edits)))
         self._fail()
-        failed = {e: PiholeError(f"no {e.host}", kind=FailureClass.INVALID) for e in edits}
-        done = [e for e in edits if e.host not in self.refuses]
-        keys = {(e.host, e.family) for e in done}
-        self.records = [each for each in self.records if each.key not in keys]
-        self.records += [LiveRecord(e.host, e.ip, ours=True) for e in done if e.ip]
-        return {e: error for e, error in failed.items() if e not in done}
+        done = [edit for edit in edits if edit.host not in self.refuses]
+        keys = {(edit.host, edit.family) for edit in done}
+        self.records = [record for record in self.records if record.key not in keys]
+        self.records += [LiveRecord(edit.host, edit.ip, ours=True) for edit in done if edit.ip]
+        return {
+            edit: PiholeError(f"no {edit.host}", kind=FailureClass.INVALID)
+            for edit in edits
+            if edit not in done
+        }
 
     def _fail(self) -> None:
         if self.fails:

@@ -1,22 +1,27 @@
-"""A server that answers with what it is given, for what no Pi-hole says twice alike."""
+"""A server with scripted answers, for answers that no real Pi-hole gives twice in the same way."""
 
 import contextlib
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Thread
+
+import pytest
 
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family
 from pic.pihole.protocol import RecordEdit
 
 CLUSTER = "2f0c1b9a-7a53-4a6e-9c0d-6d1a1f2e3b4c"
-PATIENCE = 10.0  # seconds until a test that hangs fails
+TIMEOUT = 10.0  # seconds until a test that hangs fails
+
+# The class of an error, the seconds before a retry, and the message.
+Details = tuple[FailureClass, int | None, str]
 
 
 def answer(status: int, body: object = None, *headers: str) -> bytes:
-    """One response as it goes over the wire."""
+    """Return the bytes of one response."""
     content = (
         b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     )
@@ -24,17 +29,13 @@ def answer(status: int, body: object = None, *headers: str) -> bytes:
     return "\r\n".join(head).encode() + content
 
 
-def _json(body: object) -> bytes:
-    return json.dumps(body).encode()
-
-
 @dataclass
 class ScriptedServer:
-    """What is answered, one after the other, and what was asked.
+    """The scripted answers, and the requests so far.
 
     Attributes:
         heads: The lines of each request before its body.
-        bodies: And its body.
+        bodies: The body of each request.
     """
 
     url: str
@@ -43,31 +44,32 @@ class ScriptedServer:
     bodies: list[bytes] = field(default_factory=list)
 
     @property
-    def asked(self) -> list[str]:
-        """Method and path of each request."""
+    def requests(self) -> list[str]:
+        """The method and the path of each request."""
         return [head[0].removesuffix(" HTTP/1.1") for head in self.heads]
 
 
 @contextlib.contextmanager
 def scripted_server(*answers: bytes) -> Iterator[ScriptedServer]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(PATIENCE)
-        says = ScriptedServer(f"http://127.0.0.1:{server.getsockname()[1]}", list(answers))
-        thread = Thread(target=_serve, args=[server, says], daemon=True)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(TIMEOUT)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server = ScriptedServer(url, list(answers))
+        thread = Thread(target=_serve, args=[listener, server], daemon=True)
         thread.start()
-        yield says
-        thread.join(PATIENCE)
+        yield server
+        thread.join(TIMEOUT)
 
 
-def _serve(server: socket.socket, says: ScriptedServer) -> None:
-    for each in says.answers:
-        connection, _ = server.accept()
+def _serve(listener: socket.socket, server: ScriptedServer) -> None:
+    for response in server.answers:
+        connection, _ = listener.accept()
         with connection, connection.makefile("rb") as file:
             head = [line.decode().strip() for line in iter(file.readline, b"\r\n")]
             length = next((int(line[16:]) for line in head if line.startswith("Content-Length")), 0)
-            says.bodies.append(file.read(length))
-            says.heads.append(head)
-            connection.sendall(each)
+            server.bodies.append(file.read(length))
+            server.heads.append(head)
+            connection.sendall(response)
 
 
 def a(host: str, ip: str | None = "192.0.2.9") -> RecordEdit:
@@ -78,11 +80,17 @@ def ours(ip: str, host: str) -> str:
     return f"{ip} {host} # k8s:{CLUSTER}"
 
 
-def details(error: BaseException) -> tuple[FailureClass, int | None, str]:
-    """What a PiholeError says to programs and to people."""
+def details(error: BaseException) -> Details:
     assert isinstance(error, PiholeError)
     return error.kind, error.retry_after, str(error)
 
 
+def refused(action: Callable[[], object]) -> Details:
+    """Return the details of the error that an action raises."""
+    with pytest.raises(PiholeError) as error:
+        action()
+    return details(error.value)
+
+
 def no_sleep(_: float) -> None:
-    """Wait for nothing, where it does not matter how long is waited."""
+    """Return at once, for tests that do not measure a wait."""

@@ -14,7 +14,7 @@ from pic.pihole.answers import (
     refusal,
 )
 from pic.pihole.http import Response
-from tests.support.pihole_fakes import told
+from tests.support.pihole_fakes import Details, details
 
 
 def error(status: int, key: str, message: str, hint: str | None = None) -> Response:
@@ -27,7 +27,7 @@ APP = "The current app session is not allowed to … (webserver.api.app_sudo is 
 
 
 @pytest.mark.parametrize(
-    ("answer", "meaning"),
+    ("answer", "expected"),
     [
         (error(401, "unauthorized", "Unauthorized"), (FailureClass.AUTH, None, WRONG_PASSWORD)),
         (error(403, "forbidden", READ, APP), (FailureClass.AUTH, None, APP_MAY_NOT)),
@@ -81,26 +81,28 @@ APP = "The current app session is not allowed to … (webserver.api.app_sudo is 
         (Response(429, {"error": "odd"}), (FailureClass.RATE_LIMITED, 60, RATE)),
     ],
 )
-def test_an_answer_that_is_no_success_has_a_meaning(
-    answer: Response, meaning: tuple[FailureClass, int | None, str]
+def test_each_unsuccessful_answer_has_an_error_with_its_class(
+    answer: Response, expected: Details
 ) -> None:
-    assert told(refusal(answer, "writing")) == meaning
+    assert details(refusal(answer, "writing")) == expected
 
 
 @pytest.mark.parametrize(
-    ("hint", "at", "said"),
+    ("hint", "at", "problem"),
     [
         ('dns.hosts[6]: invalid hostname ("a..b")', 6, 'invalid hostname ("a..b")'),
         (
             'dns.hosts[0]: invalid hostname ("#")',
             0,
-            'invalid hostname ("#"); Pi-hole before v6.0.3 takes no comments: update it',
+            'invalid hostname ("#"); Pi-hole before v6.0.3 accepts no comments: update it',
         ),
         ("dns.hosts", None, "dns.hosts"),
         (None, None, ""),
     ],
 )
-def test_a_hint_may_say_which_line_is_wrong(hint: str | None, at: int | None, said: str) -> None:
+def test_a_hint_may_name_the_line_that_is_wrong(
+    hint: str | None, at: int | None, problem: str
+) -> None:
     answer = error(400, "bad_request", "Invalid value", hint)
 
-    assert (position(answer), complaint(answer)) == (at, said)
+    assert (position(answer), complaint(answer)) == (at, problem)

@@ -1,4 +1,4 @@
-"""What is asked at the same time is done at once, in one session that is given back."""
+"""Batches of requests at the same time, and the one session that they share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -10,22 +10,22 @@ from pic.core.errors import FailureClass, PicError, PiholeError
 from pic.core.model import Family, LiveRecord
 from pic.pihole.batching import Gatherer, Window
 from pic.pihole.protocol import RecordEdit
-from tests.support.pihole import Memory
+from tests.support.pihole import MemoryPihole
 
 T = TypeVar("T")
-PATIENT = Window(idle=60)
-INTERRUPTED = "the run was ended before this was done: run again to finish"
+LONG_IDLE = Window(idle=60)
+INTERRUPTED = "the run ended before this was done: run pic again to finish"
 
 
 def put(host: str, ip: str = "10.0.0.1") -> RecordEdit:
     return RecordEdit(host, Family.A, ip)
 
 
-def gathered(
-    pihole: Memory, act: Callable[[Gatherer], Awaitable[T]], pace: Window | None = PATIENT
+def with_gatherer(
+    pihole: MemoryPihole, act: Callable[[Gatherer], Awaitable[T]], window: Window | None = LONG_IDLE
 ) -> T:
     async def run() -> T:
-        gatherer = Gatherer(pihole.open, pace)
+        gatherer = Gatherer(pihole.open, window)
         try:
             return await act(gatherer)
         finally:
@@ -35,42 +35,49 @@ def gathered(
     return asyncio.run(run())
 
 
-async def together(*asked: Coroutine[Any, Any, T]) -> list[T | BaseException]:
-    return await asyncio.gather(*asked, return_exceptions=True)
+async def together(*calls: Coroutine[Any, Any, T]) -> list[T | BaseException]:
+    return await asyncio.gather(*calls, return_exceptions=True)
 
 
-def told(answers: list[Any]) -> list[str]:
-    return [str(each) if isinstance(each, PicError) else "done" for each in answers]
+def outcomes(results: list[Any]) -> list[str]:
+    return [str(result) if isinstance(result, PicError) else "done" for result in results]
 
 
-async def condition(holds: Callable[[], bool]) -> None:
+async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(20):
-        while not holds():  # noqa: ASYNC110 - what is waited for knows of no event
+        while not holds():  # noqa: ASYNC110 - the fake has no event to wait for
             await asyncio.sleep(0.001)
 
 
-def test_what_comes_together_is_done_at_once() -> None:
-    pihole = Memory([LiveRecord("old.lan", "10.0.0.9", ours=True)])
+def test_requests_at_the_same_time_are_one_batch() -> None:
+    pihole = MemoryPihole([LiveRecord("old.lan", "10.0.0.9", ours=True)])
 
-    answers = gathered(
+    answers = with_gatherer(
         pihole,
-        lambda it: together(it.apply(put("a.lan")), it.apply(put("b.lan")), it.read(), it.read()),
+        lambda gatherer: together(
+            gatherer.apply(put("a.lan")),
+            gatherer.apply(put("b.lan")),
+            gatherer.read(),
+            gatherer.read(),
+        ),
     )
 
-    everything = tuple(pihole.records)
-    assert answers == [None, None, everything, everything]
-    assert [each.host for each in everything] == ["old.lan", "a.lan", "b.lan"]
+    records = tuple(pihole.records)
+    assert answers == [None, None, records, records]
+    assert [record.host for record in records] == ["old.lan", "a.lan", "b.lan"]
     assert pihole.log == [
         *(("open",), ("apply", ("a.lan", "10.0.0.1"), ("b.lan", "10.0.0.1")), "read", "close")
     ]
 
 
-def test_two_edits_of_one_record_come_one_after_the_other() -> None:
-    pihole = Memory()
+def test_two_edits_of_one_record_run_one_after_the_other() -> None:
+    pihole = MemoryPihole()
 
-    gathered(
+    with_gatherer(
         pihole,
-        lambda it: together(*(it.apply(put("a.lan", ip)) for ip in ("10.0.0.1", "10.0.0.2"))),
+        lambda gatherer: together(
+            *(gatherer.apply(put("a.lan", ip)) for ip in ("10.0.0.1", "10.0.0.2"))
+        ),
     )
 
     assert pihole.log == [
@@ -78,85 +85,85 @@ def test_two_edits_of_one_record_come_one_after_the_other() -> None:
     ]
 
 
-def test_one_that_fails_keeps_the_others() -> None:
-    pihole = Memory(refuses=frozenset({"b.lan"}))
+def test_a_failed_edit_does_not_stop_the_others() -> None:
+    pihole = MemoryPihole(refuses=frozenset({"b.lan"}))
 
-    answers = gathered(
-        pihole, lambda it: together(*(it.apply(put(f"{each}.lan")) for each in "abc"))
+    answers = with_gatherer(
+        pihole, lambda gatherer: together(*(gatherer.apply(put(f"{name}.lan")) for name in "abc"))
     )
 
-    assert told(answers) == ["done", "no b.lan", "done"]
+    assert outcomes(answers) == ["done", "no b.lan", "done"]
 
 
 @pytest.mark.parametrize(
     "kind", [FailureClass.TEMPORARY, FailureClass.AUTH, FailureClass.RATE_LIMITED]
 )
-def test_what_fails_for_all_is_not_tried_again_within_a_run(kind: FailureClass) -> None:
-    pihole = Memory(fails=[PiholeError("it is away", kind=kind)])
+def test_an_error_that_would_repeat_fails_all_later_batches(kind: FailureClass) -> None:
+    pihole = MemoryPihole(fails=[PiholeError("no answer", kind=kind)])
 
-    async def twice(it: Gatherer) -> list[object]:
-        first = await together(it.apply(put("a.lan")), it.read())
-        return [*first, *await together(it.apply(put("b.lan")))]
+    async def act(gatherer: Gatherer) -> list[object]:
+        first = await together(gatherer.apply(put("a.lan")), gatherer.read())
+        return [*first, *await together(gatherer.apply(put("b.lan")))]
 
-    assert told(gathered(pihole, twice)) == ["it is away"] * 3
+    assert outcomes(with_gatherer(pihole, act)) == ["no answer"] * 3
     assert pihole.log == [("open",)]
 
 
-def test_what_is_wrong_with_some_edits_does_not_concern_the_next() -> None:
-    pihole = Memory()
+def test_an_invalid_batch_does_not_fail_the_next_one() -> None:
+    pihole = MemoryPihole()
 
-    async def twice(it: Gatherer) -> list[object]:
-        await it.read()
-        pihole.fails.append(PiholeError("a line of others", kind=FailureClass.INVALID))
-        first = await together(it.apply(put("a.lan")))
-        return [*first, *await together(it.apply(put("b.lan")))]
+    async def act(gatherer: Gatherer) -> list[object]:
+        await gatherer.read()
+        pihole.fails.append(PiholeError("a foreign line", kind=FailureClass.INVALID))
+        first = await together(gatherer.apply(put("a.lan")))
+        return [*first, *await together(gatherer.apply(put("b.lan")))]
 
-    assert told(gathered(pihole, twice)) == ["a line of others", "done"]
+    assert outcomes(with_gatherer(pihole, act)) == ["a foreign line", "done"]
     assert pihole.log == [
         *(("open",), "read", ("apply", ("a.lan", "10.0.0.1")), "close"),
         *(("open",), ("apply", ("b.lan", "10.0.0.1")), "close"),
     ]
 
 
-def test_the_session_is_given_back_when_nothing_is_asked_and_taken_again() -> None:
-    pihole = Memory(closes_badly=True)
+def test_an_idle_session_ends_and_a_later_request_opens_a_new_one() -> None:
+    pihole = MemoryPihole(fails_to_close=True)
 
-    async def twice(it: Gatherer) -> None:
-        await it.read()
-        await condition(lambda: pihole.log[-1] == "close")
-        await it.read()
+    async def act(gatherer: Gatherer) -> None:
+        await gatherer.read()
+        await until(lambda: pihole.log[-1] == "close")
+        await gatherer.read()
 
-    gathered(pihole, twice, Window(idle=0.001))
+    with_gatherer(pihole, act, Window(idle=0.001))
 
     assert pihole.log == [("open",), "read", "close", ("open",), "read", "close"]
 
 
-def test_what_keeps_coming_is_done_after_a_while() -> None:
-    pihole = Memory()
+def test_a_batch_starts_even_if_requests_keep_coming() -> None:
+    pihole = MemoryPihole()
 
-    async def keep_coming(it: Gatherer) -> None:
+    async def act(gatherer: Gatherer) -> None:
         jobs = []
         while not pihole.log:
-            jobs.append(asyncio.ensure_future(it.read()))
+            jobs.append(asyncio.ensure_future(gatherer.read()))
             await asyncio.sleep(0)
         await asyncio.gather(*jobs)
 
-    gathered(pihole, keep_coming, Window(quiet=0.001, most=0.01, idle=60))
+    with_gatherer(pihole, act, Window(quiet=0.001, limit=0.01, idle=60))
 
     assert pihole.log[:2] == [("open",), "read"]
 
 
-def test_a_session_knows_every_host_of_ours_that_was_told_before() -> None:
-    pihole = Memory()
+def test_a_session_knows_every_owned_host_so_far() -> None:
+    pihole = MemoryPihole()
 
-    async def more(it: Gatherer) -> None:
-        it.own("a.lan")
-        await it.read()
-        it.own("b.lan")
-        await it.read()
-        await it.read()
+    async def act(gatherer: Gatherer) -> None:
+        gatherer.own("a.lan")
+        await gatherer.read()
+        gatherer.own("b.lan")
+        await gatherer.read()
+        await gatherer.read()
 
-    gathered(pihole, more)
+    with_gatherer(pihole, act)
 
     assert pihole.log == [
         *(("open", "a.lan"), "read", "close"),
@@ -164,57 +171,57 @@ def test_a_session_knows_every_host_of_ours_that_was_told_before() -> None:
     ]
 
 
-def test_an_end_lets_finish_what_is_being_done_and_refuses_the_rest() -> None:
-    pihole = Memory()
+def test_closing_finishes_the_current_batch_and_refuses_the_rest() -> None:
+    pihole = MemoryPihole()
     pihole.gate.clear()
 
-    async def ended(it: Gatherer) -> list[object]:
-        first = asyncio.ensure_future(it.apply(put("a.lan")))
-        await condition(lambda: bool(pihole.log))
-        second = asyncio.ensure_future(it.apply(put("b.lan")))
+    async def act(gatherer: Gatherer) -> list[object]:
+        first = asyncio.ensure_future(gatherer.apply(put("a.lan")))
+        await until(lambda: bool(pihole.log))
+        second = asyncio.ensure_future(gatherer.apply(put("b.lan")))
         await asyncio.sleep(0)
-        closing = asyncio.ensure_future(it.close())
+        closing = asyncio.ensure_future(gatherer.close())
         await asyncio.sleep(0)
         pihole.gate.set()
         await closing
-        return await together(first, second, it.apply(put("c.lan")))  # type: ignore[arg-type]
+        return await together(first, second, gatherer.apply(put("c.lan")))  # type: ignore[arg-type]
 
-    assert told(gathered(pihole, ended)) == ["done", INTERRUPTED, INTERRUPTED]
+    assert outcomes(with_gatherer(pihole, act)) == ["done", INTERRUPTED, INTERRUPTED]
     assert pihole.log == [("open",), ("apply", ("a.lan", "10.0.0.1")), "close"]
 
 
-def test_an_end_while_waiting_for_more_begins_nothing() -> None:
-    pihole = Memory()
+def test_closing_before_a_batch_starts_sends_nothing() -> None:
+    pihole = MemoryPihole()
 
-    async def ended(it: Gatherer) -> list[object]:
-        first = asyncio.ensure_future(it.apply(put("a.lan")))
+    async def act(gatherer: Gatherer) -> list[object]:
+        first = asyncio.ensure_future(gatherer.apply(put("a.lan")))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        await it.close()
+        await gatherer.close()
         return await together(first)  # type: ignore[arg-type]
 
-    assert told(gathered(pihole, ended, Window(quiet=0.01, idle=60))) == [INTERRUPTED]
+    assert outcomes(with_gatherer(pihole, act, Window(quiet=0.01, idle=60))) == [INTERRUPTED]
     assert pihole.log == []
 
 
-def test_who_has_stopped_waiting_is_not_answered() -> None:
-    pihole = Memory()
+def test_a_cancelled_request_gets_no_answer() -> None:
+    pihole = MemoryPihole()
 
-    async def gone(it: Gatherer) -> list[object]:
-        first = asyncio.ensure_future(it.read())
+    async def act(gatherer: Gatherer) -> list[object]:
+        first = asyncio.ensure_future(gatherer.read())
         await asyncio.sleep(0)
         first.cancel()
-        return await together(it.read())
+        return await together(gatherer.read())
 
-    assert gathered(pihole, gone) == [()]
+    assert with_gatherer(pihole, act) == [()]
 
 
-def test_where_nothing_was_asked_nothing_is_opened() -> None:
-    pihole = Memory()
+def test_without_a_request_no_session_opens() -> None:
+    pihole = MemoryPihole()
 
-    async def nothing(_: Gatherer) -> None:
-        """Ask for nothing."""
+    async def act(_: Gatherer) -> None:
+        """Send no request."""
 
-    gathered(pihole, nothing)
+    with_gatherer(pihole, act)
 
     assert pihole.log == []

@@ -1,32 +1,26 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from dev.pihole import PiHole
-from pic.core.errors import FailureClass, PiholeError
+from pic.core.errors import FailureClass
 from pic.core.model import LiveRecord
 from pic.pihole.connect import (
     SessionTimeouts,
+    open_session,
     password,
-    read,
-    session,
+    read_records,
 )
-from pic.pihole.lock import Waiting, alone
+from pic.pihole.lock import LockTimeouts, hold_lock
 from pic.settings.parse import PiholeApi, Settings
 from tests.support.pihole_fakes import (
     CLUSTER,
     a,
     ours,
-    told,
+    refused,
 )
 
 SECRET = {"PIHOLE_PASSWORD": "secret"}
-
-
-def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
-    with pytest.raises(PiholeError) as caught:
-        action()
-    return told(caught.value)
 
 
 def settings(server: PiHole) -> Settings:
@@ -41,34 +35,34 @@ def settings(server: PiHole) -> Settings:
         {"PIHOLE_API_TOKEN": " se cret \r\n", "PIHOLE_PASSWORD": " se cret "},
     ],
 )
-def test_the_password_is_in_either_variable(environment: Mapping[str, str]) -> None:
+def test_either_variable_may_hold_the_password(environment: Mapping[str, str]) -> None:
     assert password(environment) == " se cret "
 
 
-def test_no_password_and_two_passwords_are_refused_without_showing_them() -> None:
+def test_a_missing_password_and_two_passwords_are_errors_that_show_no_password() -> None:
     assert refused(lambda: password({"PIHOLE_PASSWORD": "\n"})) == (
         FailureClass.AUTH,
         None,
-        "set PIHOLE_PASSWORD (or PIHOLE_API_TOKEN) to the password of Pi-hole, an app password at"
-        " best; a Pi-hole without a password takes any text",
+        "PIHOLE_PASSWORD is not set: set it (or PIHOLE_API_TOKEN) to a password of Pi-hole,"
+        " preferably an app password; a Pi-hole without a password accepts any text",
     )
     assert refused(lambda: password({"PIHOLE_PASSWORD": "a", "PIHOLE_API_TOKEN": "b"})) == (
         FailureClass.AUTH,
         None,
-        "PIHOLE_PASSWORD and PIHOLE_API_TOKEN differ: set one of them",
+        "PIHOLE_PASSWORD and PIHOLE_API_TOKEN differ: set only one of them",
     )
 
 
 @pytest.mark.parametrize("api", ["v6", "dns-local"])
-def test_a_session_writes_and_reads_with_the_interface_that_is_set(api: str) -> None:
+def test_a_session_uses_the_interface_of_the_settings(api: str) -> None:
     with PiHole(api=api, records=["192.0.2.1 nas"]) as server:  # type: ignore[arg-type]
         environment = {"PIHOLE_API_TOKEN": server.password}
-        with session(settings(server), CLUSTER, environment, frozenset({"web"})) as hosts:
+        with open_session(settings(server), CLUSTER, environment, frozenset({"web"})) as hosts:
             assert hosts.apply([a("web")]) == {}
 
-        found = read(settings(server), CLUSTER, environment, frozenset({"web"}))
+        records = read_records(settings(server), CLUSTER, environment, frozenset({"web"}))
 
-        assert found == (
+        assert records == (
             LiveRecord("nas", "192.0.2.1"),
             LiveRecord("web", "192.0.2.9", ours=True),
         )
@@ -76,7 +70,7 @@ def test_a_session_writes_and_reads_with_the_interface_that_is_set(api: str) -> 
         assert (server.sessions, server.most_at_once) == (0, 1)
 
 
-def test_settings_say_whom_to_trust_and_whether_to_take_over() -> None:
+def test_the_settings_control_trust_and_take_over() -> None:
     with PiHole(tls=True, records=["192.0.2.1 web"]) as server:
         chosen = Settings(
             pihole_url=server.url,
@@ -84,37 +78,44 @@ def test_settings_say_whom_to_trust_and_whether_to_take_over() -> None:
             pihole_server_name="pi.hole",
             pihole_take_over=True,
         )
-        with session(chosen, CLUSTER, {"PIHOLE_PASSWORD": server.password}) as hosts:
+        with open_session(chosen, CLUSTER, {"PIHOLE_PASSWORD": server.password}) as hosts:
             assert hosts.apply([a("web")]) == {}
 
         assert server.lines == [ours("192.0.2.9", "web")]
 
 
 @pytest.mark.parametrize("api", ["v6", "dns-local"])
-def test_nobody_enters_while_somebody_else_of_this_machine_is_inside(api: str) -> None:
-    with PiHole(api=api) as server, alone(server.url):  # type: ignore[arg-type]
-        pace = SessionTimeouts(waiting=Waiting(0.0))
+def test_a_session_waits_while_another_pic_holds_the_lock(api: str) -> None:
+    with PiHole(api=api) as server, hold_lock(server.url):  # type: ignore[arg-type]
+        timeouts = SessionTimeouts(lock=LockTimeouts(0.0))
 
-        found = refused(lambda: read(settings(server), CLUSTER, SECRET, pace=pace))
+        kind, _, _ = refused(
+            lambda: read_records(settings(server), CLUSTER, SECRET, timeouts=timeouts)
+        )
 
-        assert (found[0], server.log) == (FailureClass.TEMPORARY, [])
+        assert (kind, server.log) == (FailureClass.TEMPORARY, [])
 
 
-def test_what_is_missing_is_told_before_anything_is_sent() -> None:
+def test_a_missing_setting_is_an_error_before_any_request() -> None:
     url = "http://127.0.0.1:9"
     local = Settings(pihole_url=url, pihole_api=PiholeApi.DNS_LOCAL)
 
     assert [
-        refused(lambda: session(Settings(), CLUSTER, SECRET)),
-        refused(lambda: session(Settings(pihole_url=url), "", SECRET)),
-        refused(lambda: session(local, CLUSTER, {"PIHOLE_API_TOKEN": "a\nb"})),
+        refused(lambda: open_session(Settings(), CLUSTER, SECRET)),
+        refused(lambda: open_session(Settings(pihole_url=url), "", SECRET)),
+        refused(lambda: open_session(local, CLUSTER, {"PIHOLE_API_TOKEN": "a\nb"})),
     ] == [
-        (FailureClass.INVALID, None, "it is not known where Pi-hole is: set pic:piholeUrl"),
-        (FailureClass.INVALID, None, "the id of the cluster is not known: it marks records"),
+        (FailureClass.INVALID, None, "the URL of Pi-hole is not set: set pic:piholeUrl"),
+        (
+            FailureClass.INVALID,
+            None,
+            "the id of the cluster is unknown, and pic marks its records with it: set"
+            " pic:clusterId",
+        ),
         (
             FailureClass.AUTH,
             None,
-            "PIHOLE_API_TOKEN has characters that a token cannot have: needed is printable ASCII on"
-            " one line",
+            "PIHOLE_API_TOKEN contains characters that an HTTP header cannot hold: set it to"
+            " printable ASCII on one line",
         ),
     ]

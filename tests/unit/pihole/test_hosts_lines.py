@@ -8,17 +8,17 @@ from pic.pihole.hosts_lines import (
     Merged,
     Rules,
     is_ours,
-    lost,
-    marker,
-    merged,
+    lost_lines,
+    marker_for,
+    merge,
     parse,
     records,
 )
 from pic.pihole.protocol import RecordEdit
 
-MARK = marker("c1")
-RULES = Rules(MARK)
-TAKING = Rules(MARK, take_over=True)
+MARKER = marker_for("c1")
+RULES = Rules(MARKER)
+TAKE_OVER = Rules(MARKER, take_over=True)
 
 
 def a(host: str, ip: str | None = "192.0.2.9") -> RecordEdit:
@@ -33,9 +33,9 @@ def ours(ip: str, host: str) -> str:
     return f"{ip} {host} # k8s:c1"
 
 
-def told(found: Merged) -> list[tuple[str, str]]:
-    assert {error.kind for error in found.refusals.values()} <= {FailureClass.INVALID}
-    return [(edit.host, str(error)) for edit, error in found.refusals.items()]
+def refusals(merged: Merged) -> list[tuple[str, str]]:
+    assert {error.kind for error in merged.refusals.values()} <= {FailureClass.INVALID}
+    return [(edit.host, str(error)) for edit, error in merged.refusals.items()]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def told(found: Merged) -> list[tuple[str, str]]:
         ("192.0.2.1 nas # k8s:c1\n192.0.2.2 evil", None),
     ],
 )
-def test_a_line_is_an_address_with_names_and_perhaps_a_comment(
+def test_a_line_is_an_address_with_names_and_an_optional_comment(
     text: str, line: Line | None
 ) -> None:
     assert parse(text) == line
 
 
 @pytest.mark.parametrize(
-    ("text", "mine"),
+    ("text", "expected"),
     [
         ("192.0.2.1 nas # k8s:c1", True),
         ("192.0.2.1\tNAS.  #k8s:c1\t", True),
@@ -79,11 +79,11 @@ def test_a_line_is_an_address_with_names_and_perhaps_a_comment(
         ("999.0.2.1 nas # k8s:c1", False),
     ],
 )
-def test_a_line_is_ours_only_as_pic_writes_it(text: str, mine: bool) -> None:  # noqa: FBT001
-    assert is_ours(text, MARK) is mine
+def test_a_line_is_ours_only_in_the_form_that_pic_writes(text: str, expected: bool) -> None:  # noqa: FBT001
+    assert is_ours(text, MARKER) is expected
 
 
-def test_every_name_of_every_line_is_a_record_once_and_sorted() -> None:
+def test_each_name_of_each_line_is_one_record_and_records_are_sorted() -> None:
     lines = [
         "192.0.2.9 Web # k8s:c1",
         "junk",
@@ -93,7 +93,7 @@ def test_every_name_of_every_line_is_a_record_once_and_sorted() -> None:
         "192.0.2.3 nas",
     ]
 
-    assert records(lines, MARK) == (
+    assert records(lines, MARKER) == (
         LiveRecord("alias", "192.0.2.2", alone=False),
         LiveRecord("nas", "192.0.2.2", alone=False),
         LiveRecord("nas", "192.0.2.3"),
@@ -103,12 +103,12 @@ def test_every_name_of_every_line_is_a_record_once_and_sorted() -> None:
     )
 
 
-def test_new_lines_come_last_in_the_order_of_their_hosts_and_all_others_stay() -> None:
+def test_new_lines_come_last_sorted_by_host_and_all_other_lines_stay() -> None:
     lines = ["  192.0.2.1\tnas ", "junk # k8s:c1", ours("192.0.2.9", "old")]
 
-    found = merged(lines, [a("b"), aaaa("a", "2001:DB8::1"), a("a"), a("old")], RULES)
+    merged = merge(lines, [a("b"), aaaa("a", "2001:DB8::1"), a("a"), a("old")], RULES)
 
-    assert found == Merged(
+    assert merged == Merged(
         (*lines, ours("192.0.2.9", "a"), ours("2001:db8::1", "a"), ours("192.0.2.9", "b")),
         (
             Change(a("a"), ours("192.0.2.9", "a")),
@@ -118,7 +118,7 @@ def test_new_lines_come_last_in_the_order_of_their_hosts_and_all_others_stay() -
     )
 
 
-def test_another_address_takes_the_place_of_all_ours_of_that_host_and_family() -> None:
+def test_a_new_address_replaces_all_our_lines_of_that_host_and_family() -> None:
     lines = [
         ours("192.0.2.1", "web"),
         "192.0.2.7 nas",
@@ -126,65 +126,65 @@ def test_another_address_takes_the_place_of_all_ours_of_that_host_and_family() -
         ours("2001:db8::1", "web"),
     ]
 
-    assert merged(lines, [a("web")], RULES) == Merged(
+    assert merge(lines, [a("web")], RULES) == Merged(
         (ours("192.0.2.9", "web"), "192.0.2.7 nas", ours("2001:db8::1", "web")),
         (Change(a("web"), ours("192.0.2.9", "web"), (0, 2)),),
     )
 
 
-def test_of_two_lines_of_ours_the_right_one_stays_as_it_is() -> None:
+def test_of_two_lines_of_ours_the_correct_one_stays_unchanged() -> None:
     lines = [ours("192.0.2.1", "web"), "192.0.2.9\tWEB # k8s:c1", "192.0.2.9 web # k8s:c1"]
 
-    assert merged(lines, [a("web")], RULES).lines == ("192.0.2.9\tWEB # k8s:c1",)
-    assert merged(lines[1:2], [a("web")], RULES) == Merged(tuple(lines[1:2]))
+    assert merge(lines, [a("web")], RULES).lines == ("192.0.2.9\tWEB # k8s:c1",)
+    assert merge(lines[1:2], [a("web")], RULES) == Merged(tuple(lines[1:2]))
 
 
-def test_a_deletion_takes_all_ours_of_that_host_and_family_and_nothing_else() -> None:
-    others = [
+def test_a_delete_removes_all_our_lines_of_that_host_and_family_and_nothing_else() -> None:
+    foreign = [
         ours("2001:db8::1", "web"),
         "192.0.2.9 web",
         "192.0.2.9 web # k8s:c2",
         "192.0.2.9 web alias # k8s:c1",
     ]
-    lines = [ours("192.0.2.9", "web"), *others, ours("192.0.2.1", "web")]
+    lines = [ours("192.0.2.9", "web"), *foreign, ours("192.0.2.1", "web")]
 
-    assert merged(lines, [a("web.", None)], RULES) == Merged(
-        tuple(others), (Change(a("web.", None), None, (0, 5)),)
+    assert merge(lines, [a("web.", None)], RULES) == Merged(
+        tuple(foreign), (Change(a("web.", None), None, (0, 5)),)
     )
-    assert merged(others, [a("web", None)], RULES) == Merged(tuple(others))
+    assert merge(foreign, [a("web", None)], RULES) == Merged(tuple(foreign))
 
 
-def test_of_several_edits_of_a_record_the_last_one_counts() -> None:
-    found = merged([], [a("web", "192.0.2.1"), a("WEB", None), a("web.", "192.0.2.2")], RULES)
+def test_the_last_of_several_edits_of_a_record_counts() -> None:
+    merged = merge([], [a("web", "192.0.2.1"), a("WEB", None), a("web.", "192.0.2.2")], RULES)
 
-    assert found.lines == (ours("192.0.2.2", "web"),)
+    assert merged.lines == (ours("192.0.2.2", "web"),)
 
 
-def test_what_somebody_else_has_with_the_same_address_is_done() -> None:
+def test_a_foreign_record_with_the_same_address_needs_no_change() -> None:
     lines = ("192.0.2.9\tnas Web. # mine", "192.0.2.1 web")
 
-    assert merged(lines, [a("web")], RULES) == Merged(lines)
-    assert merged(lines, [a("web")], TAKING) == Merged(lines)
+    assert merge(lines, [a("web")], RULES) == Merged(lines)
+    assert merge(lines, [a("web")], TAKE_OVER) == Merged(lines)
 
 
-def test_what_somebody_else_has_with_another_address_is_a_conflict() -> None:
+def test_a_foreign_record_with_another_address_is_a_conflict() -> None:
     lines = ("192.0.2.2 web", "192.0.2.1 WEB")
     conflict = (
-        "RecordConflict: web is wanted with 192.0.2.9, and Pi-hole has it with 192.0.2.1,"
-        " 192.0.2.2 of somebody else, which is left alone: remove it by hand, or set"
+        "RecordConflict: pic wants web with 192.0.2.9, but Pi-hole has a record of another owner"
+        " with 192.0.2.1, 192.0.2.2. pic leaves it as it is: remove it by hand, or set"
         " pic:piholeTakeOver"
     )
 
-    found = merged(lines, [a("web"), a("new")], RULES)
+    merged = merge(lines, [a("web"), a("new")], RULES)
 
-    assert found.lines == (*lines, ours("192.0.2.9", "new"))
-    assert told(found) == [("web", conflict)]
+    assert merged.lines == (*lines, ours("192.0.2.9", "new"))
+    assert refusals(merged) == [("web", conflict)]
 
 
-def test_what_somebody_else_has_alone_is_taken_over_where_that_is_allowed() -> None:
+def test_a_foreign_line_with_one_name_is_taken_over_if_allowed() -> None:
     lines = ["192.0.2.1 web # see k8s:c1", "192.0.2.1 nas", "192.0.2.2 web", "2001:db8::1 web"]
 
-    assert merged(lines, [a("web")], TAKING) == Merged(
+    assert merge(lines, [a("web")], TAKE_OVER) == Merged(
         (ours("192.0.2.9", "web"), "192.0.2.1 nas", "2001:db8::1 web"),
         (Change(a("web"), ours("192.0.2.9", "web"), (0, 2)),),
     )
@@ -193,56 +193,63 @@ def test_what_somebody_else_has_alone_is_taken_over_where_that_is_allowed() -> N
 def test_a_line_with_other_names_is_never_taken_over() -> None:
     lines = ("192.0.2.1 web", "192.0.2.2 web nas")
 
-    found = merged(lines, [a("web")], TAKING)
+    merged = merge(lines, [a("web")], TAKE_OVER)
 
-    assert found.lines == lines
-    assert told(found)[0][1].endswith(
-        "with 192.0.2.1, 192.0.2.2 of somebody else, which is left alone: it shares its line with"
-        " other names, so change it by hand"
+    assert merged.lines == lines
+    assert refusals(merged)[0][1].endswith(
+        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: its line has other names too, so change"
+        " it by hand"
     )
 
 
-def test_our_line_beside_one_of_somebody_else_is_ours_to_change() -> None:
+def test_pic_changes_our_line_even_next_to_a_foreign_line() -> None:
     lines = ["192.0.2.1 web", ours("192.0.2.2", "web")]
 
-    assert merged(lines, [a("web")], TAKING).lines == ("192.0.2.1 web", ours("192.0.2.9", "web"))
-    assert merged(lines, [a("web", None)], TAKING).lines == ("192.0.2.1 web",)
+    assert merge(lines, [a("web")], TAKE_OVER).lines == ("192.0.2.1 web", ours("192.0.2.9", "web"))
+    assert merge(lines, [a("web", None)], TAKE_OVER).lines == ("192.0.2.1 web",)
 
 
 @pytest.mark.parametrize(
     ("edit", "problem"),
     [
-        (a("web", "x"), "'web' gets no record in Pi-hole: 'x' is no address for a record A"),
-        (a("web", "::1"), "'web' gets no record in Pi-hole: '::1' is no address for a record A"),
+        (
+            a("web", "x"),
+            "'web' gets no record in Pi-hole: 'x' is not an address for a record of type A",
+        ),
+        (
+            a("web", "::1"),
+            "'web' gets no record in Pi-hole: '::1' is not an address for a record of type A",
+        ),
         (
             aaaa("web", "fe80::1%eth0"),
-            "'web' gets no record in Pi-hole: 'fe80::1%eth0' is no address for a record AAAA",
+            "'web' gets no record in Pi-hole: 'fe80::1%eth0' is not an address for a record of type"
+            " AAAA",
         ),
         (
             a("*.web"),
-            "'*.web' gets no record in Pi-hole: a wildcard cannot be exposed",
+            "'*.web' gets no record in Pi-hole: wildcards are not supported",
         ),
         (
             a("web\n192.0.2.66 bank"),
-            "'web\\n192.0.2.66 bank' gets no record in Pi-hole: it holds a character that host"
-            " names cannot have",
+            "'web\\n192.0.2.66 bank' gets no record in Pi-hole: it contains a character that"
+            " host names do not allow",
         ),
     ],
 )
-def test_nothing_is_written_that_is_no_host_with_an_address(edit: RecordEdit, problem: str) -> None:
-    found = merged(["192.0.2.1 nas"], [edit], RULES)
+def test_an_invalid_host_or_address_is_never_written(edit: RecordEdit, problem: str) -> None:
+    merged = merge(["192.0.2.1 nas"], [edit], RULES)
 
-    assert (found.lines, told(found)) == (("192.0.2.1 nas",), [(edit.host, problem)])
+    assert (merged.lines, refusals(merged)) == (("192.0.2.1 nas",), [(edit.host, problem)])
 
 
-def test_lines_of_others_are_lost_where_they_are_sent_and_not_there() -> None:
+def test_a_foreign_line_that_was_sent_and_is_missing_is_lost() -> None:
     sent = ["192.0.2.1\tnas", "192.0.2.1 nas", "junk", ours("192.0.2.9", "web")]
 
-    assert lost(sent, ["192.0.2.1 nas"], MARK) == ("192.0.2.1 nas", "junk")
-    assert lost(sent, ["junk", " 192.0.2.1  nas", "192.0.2.1 nas", "new"], MARK) == ()
+    assert lost_lines(sent, ["192.0.2.1 nas"], MARKER) == ("192.0.2.1 nas", "junk")
+    assert lost_lines(sent, ["junk", " 192.0.2.1  nas", "192.0.2.1 nas", "new"], MARKER) == ()
 
 
-def test_an_error_says_that_retrying_is_of_no_use() -> None:
-    (error,) = merged(["192.0.2.1 web"], [a("web")], RULES).refusals.values()
+def test_a_conflict_is_an_error_that_a_retry_does_not_fix() -> None:
+    (error,) = merge(["192.0.2.1 web"], [a("web")], RULES).refusals.values()
 
     assert (type(error), error.kind, error.retry_after) == (PiholeError, FailureClass.INVALID, None)

@@ -3,7 +3,7 @@ import socket
 import ssl
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,18 +16,12 @@ from pic.pihole.http import (
     HttpTimeouts,
     Response,
     Trust,
-    normalised,
-    remedy,
+    certificate_remedy,
+    normalise,
 )
-from tests.support.pihole_fakes import answer, scripted, told
+from tests.support.pihole_fakes import answer, refused, scripted_server
 
-BRIEF = HttpTimeouts(connect=5.0, read=0.05)
-
-
-def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
-    with pytest.raises(PiholeError) as caught:
-        action()
-    return told(caught.value)
+SHORT = HttpTimeouts(connect=5.0, read=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +48,12 @@ def client(server: PiHole, trust: Trust | None = None) -> Client:
         ("http://[FE80::1]:81/admin", "http://[fe80::1]:81"),
     ],
 )
-def test_a_url_from_a_browser_is_cut_back_to_where_the_interfaces_are(url: str, base: str) -> None:
-    assert normalised(url) == base
+def test_a_url_from_a_browser_is_cut_back_to_the_base_url(url: str, base: str) -> None:
+    assert normalise(url) == base
 
 
-def test_a_request_goes_below_the_url_on_a_connection_of_its_own() -> None:
-    with scripted(answer(200, {"a": 1}), answer(204)) as server:
+def test_each_request_goes_below_the_url_on_its_own_connection() -> None:
+    with scripted_server(answer(200, {"a": 1}), answer(204)) as server:
         client = Client(f"{server.url}/pihole/admin")
         answers = [client.send("PUT", "/api/x", {"b": "ü"}, {"X-It": "y"}), client.send("GET", "/")]
 
@@ -87,9 +81,9 @@ def test_a_request_goes_below_the_url_on_a_connection_of_its_own() -> None:
     assert server.bodies == [b'{"b":"\\u00fc"}', b""]
 
 
-def test_what_is_no_json_object_is_shown_as_text() -> None:
+def test_a_body_that_is_not_a_json_object_is_returned_as_text() -> None:
     bodies = [b"<html>\xff", b"[1]", b"[" * 100_000, b" " + b"x" * 300]
-    with scripted(*(answer(400, body) for body in bodies)) as server:
+    with scripted_server(*(answer(400, body) for body in bodies)) as server:
         answers = [Client(server.url).send("GET", "/") for _ in bodies]
 
     assert answers == [
@@ -100,7 +94,7 @@ def test_what_is_no_json_object_is_shown_as_text() -> None:
     ]
 
 
-def test_of_many_threads_one_request_is_sent_at_a_time() -> None:
+def test_many_threads_send_one_request_at_a_time() -> None:
     with PiHole() as server:
         work = [
             threading.Thread(target=Client(server.url).send, args=("GET", "/x")) for _ in "12345"
@@ -118,49 +112,53 @@ def test_of_many_threads_one_request_is_sent_at_a_time() -> None:
     [
         (
             b"",
-            "Remote end closed connection without response; check that Pi-hole runs, and"
+            "Remote end closed connection without response; check that Pi-hole runs, and check"
             " pic:piholeUrl",
         ),
         (
             b"SSH-2.0\r\n",
-            "the answer is broken (BadStatusLine); check that pic:piholeUrl is that of a Pi-hole",
+            "the answer is broken (BadStatusLine); check that pic:piholeUrl is the URL of a"
+            " Pi-hole",
         ),
         (
             b"HTTP/1.1 200 X\r\nContent-Length: 99\r\n\r\n{}",
-            "the answer is broken (IncompleteRead); check that pic:piholeUrl is that of a Pi-hole",
+            "the answer is broken (IncompleteRead); check that pic:piholeUrl is the URL of a"
+            " Pi-hole",
         ),
         (
             b"HTTP/1.1 200 X\r\nContent-Length: %d\r\n\r\n" % (LARGEST + 1) + b" " * LARGEST,
-            "the answer is broken (IncompleteRead); check that pic:piholeUrl is that of a Pi-hole",
+            "the answer is broken (IncompleteRead); check that pic:piholeUrl is the URL of a"
+            " Pi-hole",
         ),
     ],
 )
-def test_no_whole_answer_is_worth_another_attempt(raw: bytes, problem: str) -> None:
-    with scripted(raw) as server:
-        found = refused(lambda: Client(server.url).send("GET", "/"))
+def test_an_incomplete_answer_is_a_temporary_error(raw: bytes, problem: str) -> None:
+    with scripted_server(raw) as server:
+        error = refused(lambda: Client(server.url).send("GET", "/"))
 
-    assert found == (FailureClass.TEMPORARY, None, f"no answer from {server.url}: {problem}")
+    assert error == (FailureClass.TEMPORARY, None, f"no answer from {server.url}: {problem}")
 
 
-def test_who_does_not_answer_is_given_up() -> None:
+def test_a_server_that_does_not_answer_is_a_temporary_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        late = refused(lambda: Client(url, patience=BRIEF).send("GET", "/"))
-    gone = refused(lambda: Client(url).send("GET", "/"))
-    nowhere = refused(lambda: Client("http://pi.hole.invalid").send("GET", "/"))
+        silence = refused(lambda: Client(url, timeouts=SHORT).send("GET", "/"))
+    refusal = refused(lambda: Client(url).send("GET", "/"))
+    unresolved = refused(lambda: Client("http://pi.hole.invalid").send("GET", "/"))
 
-    assert late == (
+    assert silence == (
         FailureClass.TEMPORARY,
         None,
-        f"no answer from {url}: nothing within 0.05 s; Pi-hole may be busy or stuck: look at its"
-        " web interface",
+        f"no answer from {url}: no data within 0.05 s; Pi-hole may be busy or stuck: check its web"
+        " interface",
     )
-    assert gone == (
+    assert refusal == (
         FailureClass.TEMPORARY,
         None,
-        f"no answer from {url}: Connection refused; check that Pi-hole runs, and pic:piholeUrl",
+        f"no answer from {url}: Connection refused; check that Pi-hole runs, and check"
+        " pic:piholeUrl",
     )
-    assert (nowhere[0], nowhere[2].partition(": ")[0]) == (
+    assert (unresolved[0], unresolved[2].partition(": ")[0]) == (
         FailureClass.TEMPORARY,
         "no answer from http://pi.hole.invalid",
     )
@@ -169,13 +167,13 @@ def test_who_does_not_answer_is_given_up() -> None:
 @pytest.mark.parametrize("length", [b"Content-Length: 1000\r\n", b""], ids=["length", "to the end"])
 def test_an_answer_that_drips_is_cut_off(length: bytes) -> None:
     with dripping(b"HTTP/1.1 200 X\r\n" + length + b"\r\n") as url:
-        found = refused(lambda: Client(url, patience=HttpTimeouts(whole=0.2)).send("GET", "/"))
+        error = refused(lambda: Client(url, timeouts=HttpTimeouts(total=0.2)).send("GET", "/"))
 
-    assert found == (
+    assert error == (
         FailureClass.TEMPORARY,
         None,
-        f"no answer from {url}: no whole answer within 0.2 s; Pi-hole may be busy or stuck: look at"
-        " its web interface",
+        f"no answer from {url}: no complete answer within 0.2 s; Pi-hole may be busy or stuck:"
+        " check its web interface",
     )
 
 
@@ -183,16 +181,16 @@ def test_an_answer_that_drips_through_tls_is_cut_off(secured: PiHole) -> None:
     assert secured.ca is not None
     with dripping(b"HTTP/1.1 200 X\r\n\r\n", tls.context(secured.ca.parent)) as url:
         address = url.replace("http", "https")
-        dripped = Client(address, Trust(insecure=True), HttpTimeouts(whole=0.2))
-        found = refused(lambda: dripped.send("GET", "/"))
+        client = Client(address, Trust(insecure=True), HttpTimeouts(total=0.2))
+        error = refused(lambda: client.send("GET", "/"))
 
-    assert "no whole answer within 0.2 s" in found[2]
+    assert "no complete answer within 0.2 s" in error[2]
 
 
 @contextlib.contextmanager
 def dripping(head: bytes, secured: ssl.SSLContext | None = None) -> Iterator[str]:
-    """Serve one client: a head, and then a byte now and then until it has enough."""
-    enough = threading.Event()
+    """Serve one client with a head and then single bytes, until the block ends."""
+    stopped = threading.Event()
 
     def drip(server: socket.socket) -> None:
         connection, _ = server.accept()
@@ -200,7 +198,7 @@ def dripping(head: bytes, secured: ssl.SSLContext | None = None) -> Iterator[str
             connection = secured.wrap_socket(connection, server_side=True)
         with connection, contextlib.suppress(OSError):
             connection.sendall(head)
-            while not enough.wait(0.01):
+            while not stopped.wait(0.01):
                 connection.sendall(b" ")
 
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -209,30 +207,30 @@ def dripping(head: bytes, secured: ssl.SSLContext | None = None) -> Iterator[str
         try:
             yield f"http://127.0.0.1:{server.getsockname()[1]}"
         finally:
-            enough.set()
+            stopped.set()
             thread.join()
 
 
-def test_a_redirect_is_told_and_not_followed() -> None:
-    with scripted(answer(308, None, "Location: https://pi.hole/api"), answer(302)) as server:
-        found = [refused(lambda: Client(server.url).send("GET", "/api")) for _ in "12"]
+def test_a_redirect_is_an_error_and_is_not_followed() -> None:
+    with scripted_server(answer(308, None, "Location: https://pi.hole/api"), answer(302)) as server:
+        errors = [refused(lambda: Client(server.url).send("GET", "/api")) for _ in "12"]
 
-    where = "set pic:piholeUrl to where Pi-hole itself answers"
-    assert found == [
-        (FailureClass.INVALID, None, f"{server.url} leads to https://pi.hole/api: {where}"),
-        (FailureClass.INVALID, None, f"{server.url} leads to nowhere: {where}"),
+    advice = "set pic:piholeUrl to the URL of Pi-hole itself"
+    assert errors == [
+        (FailureClass.INVALID, None, f"{server.url} redirects to https://pi.hole/api: {advice}"),
+        (FailureClass.INVALID, None, f"{server.url} redirects to nowhere: {advice}"),
     ]
 
 
-def test_tls_is_checked_with_the_name_and_the_authority_that_are_set(secured: PiHole) -> None:
+def test_tls_uses_the_name_and_the_authority_of_the_settings(secured: PiHole) -> None:
     trust = Trust(ca=str(secured.ca), server_name="pi.hole")
 
-    for each in (trust, Trust(insecure=True)):
-        assert Client(secured.url, each).send("GET", "/api/auth").status == 401
+    for accepted in (trust, Trust(insecure=True)):
+        assert Client(secured.url, accepted).send("GET", "/api/auth").status == 401
 
 
 def test_a_certificate_for_another_name_is_refused_with_the_remedy(secured: PiHole) -> None:
-    for name, said in (
+    for name, reason in (
         ("", "IP address mismatch, certificate is not valid for '127.0.0.1'"),
         ("nas.lan", "Hostname mismatch, certificate is not valid for 'nas.lan'"),
     ):
@@ -241,9 +239,9 @@ def test_a_certificate_for_another_name_is_refused_with_the_remedy(secured: PiHo
         assert refused(lambda: Client(secured.url, trust).send("GET", "/")) == (  # noqa: B023
             FailureClass.AUTH,
             None,
-            f"the certificate of {secured.url} is not accepted: {said}. It is not for"
-            f" {name or '127.0.0.1'}. The one that Pi-hole makes for itself is for the name pi.hole"
-            " alone, and for no address: set pic:piholeServerName to the name it has",
+            f"pic does not accept the certificate of {secured.url}: {reason}. It is not valid for"
+            f" {name or '127.0.0.1'}. The certificate that Pi-hole generates is only valid for the"
+            " name pi.hole, and for no address: set pic:piholeServerName to its name",
         )
 
 
@@ -254,36 +252,39 @@ def test_a_certificate_of_an_unknown_authority_is_refused_with_the_remedy(secure
 
     assert (kind, message.partition(". ")[2]) == (
         FailureClass.AUTH,
-        "Set pic:piholeCa to a file with the certificate of who signed it. For the one that Pi-hole"
-        " makes for itself that is its /etc/pihole/tls_ca.crt, which is another one after each"
-        " renewal, every 45 days; a certificate of your own lasts. pic:piholeInsecure accepts any",
+        "Set pic:piholeCa to a file with the certificate of its issuer. For the certificate that"
+        " Pi-hole generates, that is its /etc/pihole/tls_ca.crt, which changes with each renewal,"
+        " every 45 days. A certificate of your own lasts longer. pic:piholeInsecure accepts any"
+        " certificate",
     )
 
 
-def test_a_file_of_authorities_that_is_none_is_told_at_once(tmp_path: Path) -> None:
+def test_an_invalid_certificate_file_is_an_error_before_any_request(tmp_path: Path) -> None:
     missing, wrong = tmp_path / "missing.crt", tmp_path / "wrong.crt"
     wrong.write_text("no certificate")
-    needed = "needed is a file of certificates in PEM"
+    advice = "set it to a PEM file of certificates"
 
-    found = [
+    errors = [
         refused(lambda: Client("https://pi.hole", Trust(ca=str(path))))  # noqa: B023
         for path in (missing, wrong)
     ]
 
-    assert found[0] == (
+    assert errors[0] == (
         FailureClass.INVALID,
         None,
-        f"pic:piholeCa is {str(missing)!r}: No such file or directory; {needed}",
+        f"pic:piholeCa is {str(missing)!r}: No such file or directory; {advice}",
     )
-    assert found[1][2].startswith(f"pic:piholeCa is {str(wrong)!r}: ")
-    assert found[1][2].endswith(needed)
+    assert errors[1][2].startswith(f"pic:piholeCa is {str(wrong)!r}: ")
+    assert errors[1][2].endswith(advice)
 
 
-def test_an_expired_certificate_has_a_remedy_of_its_own() -> None:
-    assert remedy(10, "pi.hole") == "Renew it; Pi-hole makes its own anew at a restart"
+def test_an_expired_certificate_has_its_own_remedy() -> None:
+    assert certificate_remedy(10, "pi.hole") == (
+        "Renew it; Pi-hole generates a new one when it restarts"
+    )
 
 
-def test_tls_with_who_does_not_speak_it_is_told() -> None:
+def test_https_to_a_server_without_tls_is_an_error_with_a_remedy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=_answer_in_clear, args=[server])
         thread.start()
@@ -291,22 +292,22 @@ def test_tls_with_who_does_not_speak_it_is_told() -> None:
         _, _, message = refused(lambda: Client(url).send("GET", "/"))
         thread.join()
 
-    assert message.startswith(f"no answer from {url}: it does not speak TLS as expected (")
-    assert message.endswith("); check whether pic:piholeUrl has to begin with http:// instead")
+    assert message.startswith(f"no answer from {url}: the TLS handshake failed (")
+    assert message.endswith("); check whether pic:piholeUrl must begin with http:// instead")
 
 
 def _answer_in_clear(server: socket.socket) -> None:
     connection, _ = server.accept()
-    with connection, contextlib.suppress(ConnectionError):  # the client is gone first
+    with connection, contextlib.suppress(ConnectionError):  # the client closes first
         connection.sendall(answer(400))
         connection.shutdown(socket.SHUT_WR)
         while connection.recv(4096):
             pass
 
 
-def test_no_error_shows_a_header_or_a_body() -> None:
-    secret = "hunter2"  # noqa: S105 - it is looked for
-    with scripted(b"") as server, pytest.raises(PiholeError) as caught:
+def test_no_error_contains_a_header_or_a_body() -> None:
+    secret = "hunter2"  # noqa: S105 - the test searches for it
+    with scripted_server(b"") as server, pytest.raises(PiholeError) as error:
         Client(server.url).send("POST", "/", {"password": secret}, {"X-It": secret})
 
-    assert secret not in "".join(traceback.format_exception(caught.value))
+    assert secret not in "".join(traceback.format_exception(error.value))

@@ -3,19 +3,19 @@ import stat
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pic.core.errors import FailureClass, PiholeError
+from pic.core.errors import FailureClass
 from pic.pihole.lock import (
-    Waiting,
-    alone,
+    LockTimeouts,
+    hold_lock,
     holder,
     lock_path,
 )
-from tests.support.pihole_fakes import told
+from tests.support.pihole_fakes import refused
 from tests.support.waiting import end
 
 
@@ -26,86 +26,77 @@ def url() -> Iterator[str]:
     lock_path(name).unlink(missing_ok=True)
 
 
-HOLDING = """
+HOLD_LOCK = """
 import sys
-from pic.pihole.lock import alone
-with alone(sys.argv[1]):
+from pic.pihole.lock import hold_lock
+with hold_lock(sys.argv[1]):
     print()
     input()
 """
 
 
-def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
-    with pytest.raises(PiholeError) as caught:
-        action()
-    return told(caught.value)
-
-
-def entered(url: str, waiting: Waiting | None = None) -> None:
-    with alone(url, waiting):
+def lock_once(url: str, timeouts: LockTimeouts | None = None) -> None:
+    with hold_lock(url, timeouts):
         pass
 
 
-def test_the_lock_is_given_back_whatever_happens(url: str) -> None:
+def test_the_lock_is_released_whatever_happens(url: str) -> None:
     for _ in range(2):
-        with pytest.raises(KeyboardInterrupt), alone(url):
+        with pytest.raises(KeyboardInterrupt), hold_lock(url):
             raise KeyboardInterrupt
-    entered(url)
+    lock_once(url)
 
 
 def test_the_lock_is_an_empty_file_that_all_users_can_lock(url: str) -> None:
     before = os.umask(0o077)
     try:
-        entered(url)
+        lock_once(url)
     finally:
         os.umask(before)
 
-    found = lock_path(url).stat()
-    assert (stat.S_IMODE(found.st_mode), found.st_size) == (0o644, 0)
+    status = lock_path(url).stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_size) == (0o644, 0)
 
 
-def test_whoever_has_the_lock_is_waited_for_up_to_a_deadline_and_named(url: str) -> None:
+def test_pic_waits_for_the_lock_until_a_deadline_and_names_its_holder(url: str) -> None:
     slept: list[float] = []
-    waiting = Waiting(60.0, 20.0, slept.append, lambda: sum(slept))
+    timeouts = LockTimeouts(60.0, 20.0, slept.append, lambda: sum(slept))
 
-    with alone(url):
-        found = refused(lambda: entered(url, waiting))
+    with hold_lock(url):
+        error = refused(lambda: lock_once(url, timeouts))
 
     assert slept == [20.0] * 3
-    assert found == (
+    assert error == (
         FailureClass.TEMPORARY,
         60,
-        f"another pic on this machine (pid {os.getpid()}) works with {url}, for more than 60 s:"
-        " wait for it to end",
+        f"another pic on this machine (pid {os.getpid()}) has worked with {url} for more than 60"
+        " s: wait until it ends, then run pic again",
     )
 
 
-def test_the_lock_of_a_process_that_is_killed_is_free(url: str) -> None:
-    program = (
-        "import sys; from pic.pihole.lock import alone\nwith alone(sys.argv[1]): print(); input()"
-    )
+def test_the_lock_of_a_killed_process_is_free(url: str) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", program, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD_LOCK, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         try:
             assert other.stdout is not None
             other.stdout.readline()
-            message = refused(lambda: entered(url, Waiting(0.0)))[2]
+            message = refused(lambda: lock_once(url, LockTimeouts(0.0)))[2]
         finally:
             end(other.pid)
 
     assert f"(pid {other.pid})" in message
-    entered(url)
+    lock_once(url)
 
 
-def test_a_link_in_the_place_of_the_lock_is_refused(url: str, tmp_path: Path) -> None:
+def test_a_link_at_the_path_of_the_lock_is_refused(url: str, tmp_path: Path) -> None:
     lock_path(url).symlink_to(tmp_path / "elsewhere")
 
-    assert refused(lambda: entered(url)) == (
+    assert refused(lambda: lock_once(url)) == (
         FailureClass.TEMPORARY,
         None,
-        f"the lock file {lock_path(url)} cannot be opened: Too many levels of symbolic links."
-        " Remove what is there",
+        f"pic cannot open its lock file {lock_path(url)}: Too many levels of symbolic links."
+        " Remove whatever is at that path",
     )
     assert not (tmp_path / "elsewhere").exists()
 
@@ -118,22 +109,22 @@ TABLE = """\
 """
 
 
-def test_the_holder_is_found_in_the_list_of_the_kernel() -> None:
+def test_the_kernel_list_of_locks_names_the_holder() -> None:
     assert [holder(TABLE, inode) for inode in (77, 777, 7)] == [12, 14, None]
 
 
-def test_without_such_a_list_nobody_is_named(url: str, tmp_path: Path) -> None:
-    with alone(url):
+def test_without_that_list_the_error_names_no_process(url: str, tmp_path: Path) -> None:
+    with hold_lock(url):
         messages = [
-            refused(lambda: entered(url, Waiting(0.0, table=table)))[2]  # noqa: B023
+            refused(lambda: lock_once(url, LockTimeouts(0.0, table=table)))[2]  # noqa: B023
             for table in (tmp_path / "locks", _written(tmp_path / "other", TABLE))
         ]
 
-    assert (
-        messages
-        == [f"another pic on this machine works with {url}, for more than 0 s: wait for it to end"]
-        * 2
+    message = (
+        f"another pic on this machine has worked with {url} for more than 0 s: wait until it ends,"
+        " then run pic again"
     )
+    assert messages == [message, message]
 
 
 def _written(path: Path, text: str) -> Path:

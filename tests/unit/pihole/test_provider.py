@@ -1,4 +1,4 @@
-"""What the provider answers the engine, over the protocol that the engine speaks."""
+"""The answers of the provider, over the protocol of the engine."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from pic.pihole import plugin
 from pic.pihole.plugin import serve
 from pic.pihole.provider import Pihole
 from pic.settings.parse import Settings
-from tests.support.pihole import Memory
+from tests.support.pihole import MemoryPihole
 from tests.support.waiting import until
 
 CONFIGURATION = {"url": "http://pi.hole", "clusterId": "c1", "takeOver": "true"}
@@ -31,9 +31,9 @@ A = {"host": "app.lan", "ip": "10.0.0.1"}
 
 
 class Provider:
-    """The provider as a client sees it, and the sessions that it has opened."""
+    """A client of the provider, and the settings of the sessions that the provider opened."""
 
-    def __init__(self, pihole: Memory, port: int, configured: list[object]) -> None:
+    def __init__(self, pihole: MemoryPihole, port: int, configured: list[object]) -> None:
         self.pihole = pihole
         self.configured = configured
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
@@ -79,54 +79,54 @@ def plain(message: Any) -> dict[str, Any]:
 Act = Callable[[Provider], Awaitable[Any]]
 
 
-def served(act: Act, pihole: Memory | None = None, parent: int = 0) -> Any:
-    """Serve the provider while something is done with it, and end it as the engine does."""
-    memory, configured = pihole or Memory(), list[object]()
+def with_provider(act: Act, pihole: MemoryPihole | None = None, parent: int = 0) -> Any:
+    """Serve the provider while `act` runs, and end it as the engine does."""
+    pihole, configured = pihole or MemoryPihole(), list[object]()
 
-    def connect(settings: Settings, cluster_id: str, owned: frozenset[str]) -> Any:
+    def open_session(settings: Settings, cluster_id: str, owned: frozenset[str]) -> Any:
         configured.append((settings, cluster_id))
-        return memory.open(owned)
+        return pihole.open(owned)
 
     async def run() -> Any:
         port = asyncio.get_running_loop().create_future()
-        served = asyncio.create_task(
-            serve(Pihole(connect), port.set_result, parent or os.getppid())
+        serving = asyncio.create_task(
+            serve(Pihole(open_session), port.set_result, parent or os.getppid())
         )
-        provider = Provider(memory, await port, configured)
+        provider = Provider(pihole, await port, configured)
         try:
             return await act(provider)
         finally:
             await provider.channel.close()
             if not parent:
                 os.kill(os.getpid(), signal.SIGINT)
-            await served
+            await serving
 
     return asyncio.run(run())
 
 
-async def failure(asked: Awaitable[object]) -> str:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await asked
-    return str(caught.value.details())
+async def failure(call: Awaitable[object]) -> str:
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await call
+    return str(error.value.details())
 
 
-def test_a_record_is_made_read_changed_and_taken_away() -> None:
-    pihole, moved = Memory(), {"host": "app.lan", "ip": "10.0.0.2"}
+def test_a_record_is_created_read_updated_and_deleted() -> None:
+    pihole, moved = MemoryPihole(), {"host": "app.lan", "ip": "10.0.0.2"}
 
-    async def act(it: Provider) -> list[object]:
-        await it.configure()
+    async def act(provider: Provider) -> list[object]:
+        await provider.configure()
         return [
-            await it.create(A),
-            await it.read("app.lan/A", **A),
-            await it.update(moved),
-            await it.read("app.lan/A"),
-            await it.delete("app.lan/A"),
-            await it.delete("app.lan/A"),
-            await it.read("app.lan/A"),
-            it.configured,
+            await provider.create(A),
+            await provider.read("app.lan/A", **A),
+            await provider.update(moved),
+            await provider.read("app.lan/A"),
+            await provider.delete("app.lan/A"),
+            await provider.delete("app.lan/A"),
+            await provider.read("app.lan/A"),
+            provider.configured,
         ]
 
-    assert served(act, pihole) == [
+    assert with_provider(act, pihole) == [
         {"id": "app.lan/A", "properties": A},
         {"id": "app.lan/A", "properties": A, "inputs": A},
         {"properties": moved},
@@ -139,17 +139,17 @@ def test_a_record_is_made_read_changed_and_taken_away() -> None:
     assert (pihole.log[0], pihole.log[-1]) == (("open",), "close")
 
 
-def test_a_preview_asks_pihole_for_nothing() -> None:
-    async def act(it: Provider) -> list[object]:
+def test_a_preview_sends_pihole_no_request() -> None:
+    async def act(provider: Provider) -> list[object]:
         return [
-            await it.configure(),
-            await it.create(A, preview=True),
-            await it.update(A, preview=True),
+            await provider.configure(),
+            await provider.create(A, preview=True),
+            await provider.update(A, preview=True),
         ]
 
-    pihole = Memory()
+    pihole = MemoryPihole()
 
-    assert served(act, pihole) == [
+    assert with_provider(act, pihole) == [
         {"acceptSecrets": True, "supportsPreview": True},
         {"properties": A},
         {"properties": A},
@@ -157,17 +157,17 @@ def test_a_preview_asks_pihole_for_nothing() -> None:
     assert pihole.log == []
 
 
-def test_inputs_are_written_in_one_spelling_and_everything_wrong_is_told() -> None:
-    async def act(it: Provider) -> list[object]:
+def test_inputs_are_normalised_and_every_problem_is_reported() -> None:
+    async def act(provider: Provider) -> list[object]:
         return [
-            await it.check(host="App.LAN.", ip="FE80:0::1"),
-            await it.check(host=UNKNOWN, ip="10.0.0.1"),
-            await it.check(host="*.lan", ip="10.0.0.999", ttl=5),
-            await it.check(ip=7),
-            await it.check(host="a.lan", ip="fe80::1%eth0"),
+            await provider.check(host="App.LAN.", ip="FE80:0::1"),
+            await provider.check(host=UNKNOWN, ip="10.0.0.1"),
+            await provider.check(host="*.lan", ip="10.0.0.999", ttl=5),
+            await provider.check(ip=7),
+            await provider.check(host="a.lan", ip="fe80::1%eth0"),
         ]
 
-    assert served(act) == [
+    assert with_provider(act) == [
         {"inputs": {"host": "app.lan", "ip": "fe80::1"}},
         {"inputs": {"host": UNKNOWN, "ip": "10.0.0.1"}},
         {
@@ -175,17 +175,17 @@ def test_inputs_are_written_in_one_spelling_and_everything_wrong_is_told() -> No
             "failures": [
                 {
                     "property": "host",
-                    "reason": "'*.lan' cannot be a name: a wildcard cannot be exposed",
+                    "reason": "'*.lan' cannot be a host name: wildcards are not supported",
                 },
-                {"property": "ip", "reason": "'10.0.0.999' is no IPv4 or IPv6 address"},
-                {"property": "ttl", "reason": "is no property of a record"},
+                {"property": "ip", "reason": "'10.0.0.999' is not an IPv4 or IPv6 address"},
+                {"property": "ttl", "reason": "is not a property of a record"},
             ],
         },
         {
             "inputs": {},
             "failures": [
                 {"property": "host", "reason": "is missing"},
-                {"property": "ip", "reason": "needed is text"},
+                {"property": "ip", "reason": "must be text"},
             ],
         },
         {
@@ -193,32 +193,32 @@ def test_inputs_are_written_in_one_spelling_and_everything_wrong_is_told() -> No
             "failures": [
                 {
                     "property": "ip",
-                    "reason": "'fe80::1%eth0' has a zone, which means nothing to another host",
+                    "reason": "'fe80::1%eth0' has a zone, which has no meaning on another host",
                 }
             ],
         },
     ]
 
 
-def test_another_address_is_an_update_another_name_or_family_a_replacement() -> None:
-    async def act(it: Provider) -> list[object]:
+def test_a_new_address_is_an_update_and_a_new_name_or_family_is_a_replacement() -> None:
+    async def act(provider: Provider) -> list[object]:
         return [
-            await it.diff(A, A),
-            await it.diff(A, {**A, "ip": "10.0.0.2"}),
-            await it.diff(A, {"host": "b.lan", "ip": "fe80::1"}),
+            await provider.diff(A, A),
+            await provider.diff(A, {**A, "ip": "10.0.0.2"}),
+            await provider.diff(A, {"host": "b.lan", "ip": "fe80::1"}),
         ]
 
-    same = {"changes": "DIFF_NONE", "stables": ["host"], "hasDetailedDiff": True}
-    assert served(act) == [
-        same,
+    unchanged = {"changes": "DIFF_NONE", "stables": ["host"], "hasDetailedDiff": True}
+    assert with_provider(act) == [
+        unchanged,
         {
-            **same,
+            **unchanged,
             "changes": "DIFF_SOME",
             "diffs": ["ip"],
             "detailedDiff": {"ip": {"kind": "UPDATE", "inputDiff": True}},
         },
         {
-            **same,
+            **unchanged,
             "changes": "DIFF_SOME",
             "replaces": ["host", "ip"],
             "diffs": ["host", "ip"],
@@ -230,126 +230,128 @@ def test_another_address_is_an_update_another_name_or_family_a_replacement() -> 
     ]
 
 
-def test_an_import_finds_only_what_is_ours() -> None:
+def test_an_import_finds_only_our_records() -> None:
     live = [LiveRecord("app.lan", "10.0.0.1"), LiveRecord("app.lan", "fe80::1", ours=True)]
 
-    async def act(it: Provider) -> list[object]:
-        await it.configure()
-        return [await it.read("app.lan/A"), await it.read("app.lan/AAAA")]
+    async def act(provider: Provider) -> list[object]:
+        await provider.configure()
+        return [await provider.read("app.lan/A"), await provider.read("app.lan/AAAA")]
 
-    found = {"host": "app.lan", "ip": "fe80::1"}
-    assert served(act, Memory(live)) == [
+    record = {"host": "app.lan", "ip": "fe80::1"}
+    assert with_provider(act, MemoryPihole(live)) == [
         {"properties": {}, "inputs": {}},
-        {"id": "app.lan/AAAA", "properties": found, "inputs": found},
+        {"id": "app.lan/AAAA", "properties": record, "inputs": record},
     ]
 
 
-def test_a_second_address_of_an_interrupted_change_is_told_so_that_it_goes() -> None:
+def test_a_read_returns_the_second_address_of_an_interrupted_update() -> None:
     live = [LiveRecord("app.lan", ip, ours=True) for ip in ("10.0.0.1", "10.0.0.2")]
 
-    async def act(it: Provider) -> list[object]:
-        await it.configure()
-        found = [await it.read("app.lan/A", host="app.lan", ip=each.ip) for each in live]
-        return [each["properties"]["ip"] for each in found]
+    async def act(provider: Provider) -> list[object]:
+        await provider.configure()
+        answers = [
+            await provider.read("app.lan/A", host="app.lan", ip=record.ip) for record in live
+        ]
+        return [answer["properties"]["ip"] for answer in answers]
 
-    assert served(act, Memory(live)) == ["10.0.0.2", "10.0.0.1"]
+    assert with_provider(act, MemoryPihole(live)) == ["10.0.0.2", "10.0.0.1"]
 
 
-def test_without_room_for_markers_what_the_engine_remembers_is_ours() -> None:
-    pihole = Memory()
+def test_without_markers_the_records_that_the_engine_manages_are_ours() -> None:
+    pihole = MemoryPihole()
 
-    async def act(it: Provider) -> None:
-        await it.configure(api="dns-local")
-        await it.create(A)
-        await it.read("b.lan/A")
-        await it.update(A)
+    async def act(provider: Provider) -> None:
+        await provider.configure(api="dns-local")
+        await provider.create(A)
+        await provider.read("b.lan/A")
+        await provider.update(A)
 
-    served(act, pihole)
+    with_provider(act, pihole)
 
-    assert [each for each in pihole.log if isinstance(each, tuple) and each[0] == "open"] == [
+    assert [entry for entry in pihole.log if isinstance(entry, tuple) and entry[0] == "open"] == [
         *(("open",), ("open", "b.lan"), ("open", "app.lan", "b.lan"))
     ]
 
 
 def test_an_expected_error_is_one_message_with_its_class() -> None:
-    async def act(it: Provider) -> list[str]:
-        early = await failure(it.create(A))
-        wrong = await failure(it.configure(api="v5"))
-        await it.configure()
-        odd = await failure(it.delete("app.lan"))
-        it.pihole.fails.append(
+    async def act(provider: Provider) -> list[str]:
+        early = await failure(provider.create(A))
+        wrong = await failure(provider.configure(api="v5"))
+        await provider.configure()
+        bad_id = await failure(provider.delete("app.lan"))
+        provider.pihole.fails.append(
             PiholeError("too many", kind=FailureClass.RATE_LIMITED, retry_after=60)
         )
-        return [early, wrong, odd, await failure(it.create(A))]
+        return [early, wrong, bad_id, await failure(provider.create(A))]
 
-    assert served(act) == [
-        "the provider is not configured: the engine has not said for what [temporary]",
+    assert with_provider(act) == [
+        "the engine has not configured the provider [temporary]",
         "pic:piholeApi is 'v5'; allowed: v6 or dns-local [invalid]",
-        "'app.lan' is no id of a record: it is HOST/A or HOST/AAAA [invalid]",
+        "'app.lan' is not the id of a record: write HOST/A or HOST/AAAA [invalid]",
         "too many [rateLimited, retry after 60 s]",
     ]
 
 
-def test_an_unexpected_error_says_where_it_is_from() -> None:
-    class Broken(Memory):
+def test_an_unexpected_error_has_a_traceback() -> None:
+    class Broken(MemoryPihole):
         def read(self) -> tuple[LiveRecord, ...]:
             raise ZeroDivisionError("by zero")
 
-    async def act(it: Provider) -> str:
-        await it.configure()
-        return await failure(it.read("app.lan/A"))
+    async def act(provider: Provider) -> str:
+        await provider.configure()
+        return await failure(provider.read("app.lan/A"))
 
-    assert "by zero:\n  File" in served(act, Broken())
+    assert "by zero:\n  File" in with_provider(act, Broken())
 
 
-def test_a_cancel_gives_the_session_back_and_ends_the_work() -> None:
-    pihole = Memory()
+def test_a_cancel_ends_the_session_and_the_work() -> None:
+    pihole = MemoryPihole()
 
-    async def act(it: Provider) -> list[object]:
-        await it.stub.Cancel(empty_pb2.Empty())
-        await it.configure()
-        await it.create(A)
-        await it.stub.Cancel(empty_pb2.Empty())
-        return [list(pihole.log), await failure(it.create(A))]
+    async def act(provider: Provider) -> list[object]:
+        await provider.stub.Cancel(empty_pb2.Empty())
+        await provider.configure()
+        await provider.create(A)
+        await provider.stub.Cancel(empty_pb2.Empty())
+        return [list(pihole.log), await failure(provider.create(A))]
 
-    assert served(act, pihole) == [
+    assert with_provider(act, pihole) == [
         [("open",), ("apply", ("app.lan", "10.0.0.1")), "close"],
-        "the run was ended before this was done: run again to finish [temporary]",
+        "the run ended before this was done: run pic again to finish [temporary]",
     ]
 
 
 def test_an_orphan_ends() -> None:
     async def wait_for_the_end(_: Provider) -> None:
-        """Ask for nothing, and send no signal."""
+        """Send no request and no signal."""
 
-    served(wait_for_the_end, parent=1)
+    with_provider(wait_for_the_end, parent=1)
 
 
-def test_what_the_resource_looks_like_is_told() -> None:
-    async def act(it: Provider) -> list[object]:
-        schema = await it.stub.GetSchema(proto.GetSchemaRequest())
-        info = await it.stub.GetPluginInfo(empty_pb2.Empty())
+def test_the_provider_returns_its_schema_and_version() -> None:
+    async def act(provider: Provider) -> list[object]:
+        schema = await provider.stub.GetSchema(proto.GetSchemaRequest())
+        info = await provider.stub.GetPluginInfo(empty_pb2.Empty())
         return [schema.schema[:18], info.version != ""]
 
-    assert served(act) == ['{"name": "pihole",', True]
+    assert with_provider(act) == ['{"name": "pihole",', True]
 
 
-def test_the_password_is_looked_for_when_pihole_is_entered() -> None:
+def test_the_password_is_read_when_a_session_opens() -> None:
     settings = Settings(pihole_url="http://127.0.0.1:9")
 
-    with pytest.raises(PiholeError, match="set PIHOLE_PASSWORD"):
-        plugin.connect({})(settings, "c1", frozenset())
+    with pytest.raises(PiholeError, match="PIHOLE_PASSWORD is not set"):
+        plugin.session_opener({})(settings, "c1", frozenset())
 
 
 def test_a_checkout_without_the_distribution_has_a_version_too() -> None:
     assert plugin.installed_version("no-such-distribution") == "0.0.0"
 
 
-def test_it_is_a_plugin_which_tells_its_port_and_ends_when_asked(
+def test_the_plugin_prints_its_port_and_ends_at_a_signal(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     def end() -> None:
-        until(lambda: signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL, "it is served")
+        until(lambda: signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL, "the plugin serves")
         os.kill(os.getpid(), signal.SIGHUP)
 
     ending = threading.Thread(target=end)

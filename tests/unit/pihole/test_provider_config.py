@@ -1,4 +1,4 @@
-"""What a provider of Pi-hole is configured with."""
+"""The configuration of the Pi-hole provider."""
 
 from pic.pihole import provider_config
 from pic.settings.parse import PiholeApi, Settings
@@ -12,7 +12,7 @@ SETTINGS = Settings(
 )
 
 
-def test_what_the_provider_needs_is_told_and_nothing_else() -> None:
+def test_the_properties_hold_only_what_the_provider_needs() -> None:
     settings = Settings(pihole_url="https://pi.hole", pihole_target_ip="10.0.0.1")
 
     assert provider_config.write(settings, "c1") == {
@@ -24,7 +24,7 @@ def test_what_the_provider_needs_is_told_and_nothing_else() -> None:
     }
 
 
-def test_what_is_told_is_understood() -> None:
-    told = provider_config.write(SETTINGS, "c1")
+def test_properties_convert_back_to_the_same_settings() -> None:
+    properties = provider_config.write(SETTINGS, "c1")
 
-    assert provider_config.read({**told, "version": "1.0.0"}) == (SETTINGS, "c1")
+    assert provider_config.read({**properties, "version": "1.0.0"}) == (SETTINGS, "c1")

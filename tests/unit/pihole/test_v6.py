@@ -1,61 +1,34 @@
-"""What is written to a Pi-hole v6, and how: against one that dies of two requests at once."""
-
-import contextlib
-from collections.abc import Callable, Iterator
+"""Reads and writes of Pi-hole v6, against a simulation that two requests at once kill."""
 
 import pytest
 
 from dev.pihole import Fault, PiHole
-from pic.core.errors import FailureClass, PiholeError
+from pic.core.errors import FailureClass
 from pic.core.model import Family, LiveRecord
-from pic.pihole import hosts_lines
-from pic.pihole.hosts_lines import Rules
-from pic.pihole.http import Client
 from pic.pihole.protocol import RecordEdit
-from pic.pihole.v6 import HOSTS, V6
-from pic.pihole.v6_session import Session
+from pic.pihole.v6 import HOSTS
 from tests.support.pihole_fakes import (
     CLUSTER,
     a,
+    details,
     ours,
-    told,
-    unslept,
+    refused,
 )
+from tests.support.pihole_v6 import FOREIGN, pihole
 
-FOREIGN = ["192.0.2.1 nas www # mine", "2001:db8::1 nas", "10.0.0.1 printer.lan"]
-APP = "of an app"
 LONG = [f"10.1.{at // 250}.{at % 250} host-{at}.example.com # {'x' * 60}" for at in range(700)]
 
 
-@contextlib.contextmanager
-def pihole(records: list[str], *, take_over: bool = False) -> Iterator[tuple[PiHole, V6]]:
-    with PiHole(records=records) as server, entered(server, take_over=take_over) as hosts:
-        yield server, hosts
-        assert (server.most_at_once, server.deaths) == (1, [])
-
-
-@contextlib.contextmanager
-def entered(server: PiHole, password: str = "", *, take_over: bool = False) -> Iterator[V6]:
-    with Session(Client(server.url), password or server.password, unslept) as session:
-        yield V6(session, Rules(hosts_lines.marker(CLUSTER), take_over))
-
-
 def requests(server: PiHole) -> list[str]:
-    """What was asked after the login: reads, writes and nothing else."""
-    return [f"{each.method} {each.path.removeprefix(HOSTS)}" for each in server.log[1:]]
-
-
-def refused(action: Callable[[], object]) -> tuple[FailureClass, int | None, str]:
-    with pytest.raises(PiholeError) as caught:
-        action()
-    return told(caught.value)
+    """Return the reads and writes after the login."""
+    return [f"{entry.method} {entry.path.removeprefix(HOSTS)}" for entry in server.log[1:]]
 
 
 READ = "GET "
 READY = ["GET ", "GET /api/config/misc/readOnly"]
 
 
-def test_every_record_is_read_with_whose_it_is() -> None:
+def test_every_record_is_read_and_marked_lines_are_ours() -> None:
     with pihole([*FOREIGN, ours("192.0.2.9", "web")]) as (server, hosts):
         assert hosts.read() == (
             LiveRecord("nas", "192.0.2.1", alone=False),
@@ -67,7 +40,7 @@ def test_every_record_is_read_with_whose_it_is() -> None:
         assert requests(server) == [READ]
 
 
-def test_what_needs_no_change_is_not_written() -> None:
+def test_nothing_is_written_if_nothing_differs() -> None:
     with pihole([*FOREIGN, ours("192.0.2.9", "web")]) as (server, hosts):
         assert hosts.apply([a("web"), a("gone", None), a("nas", "192.0.2.1")]) == {}
         assert (requests(server), server.writes) == ([READ], 0)
@@ -85,18 +58,18 @@ def test_one_record_is_added_without_sending_the_list() -> None:
         ]
 
 
-def test_another_address_is_added_before_the_old_one_goes() -> None:
+def test_a_new_address_is_added_before_the_old_one_is_deleted() -> None:
     with pihole([ours("192.0.2.1", "web"), *FOREIGN]) as (server, hosts):
         assert hosts.apply([a("web")]) == {}
         assert server.lines == [*FOREIGN, ours("192.0.2.9", "web")]
-        assert [each.split("%")[0] for each in requests(server)[3:]] == [
+        assert [request.split("%")[0] for request in requests(server)[3:]] == [
             "PUT /192.0.2.9",
             "DELETE /192.0.2.1",
             READ,
         ]
 
 
-def test_several_changes_are_one_request_that_leaves_all_others_in_place() -> None:
+def test_several_changes_are_one_request_that_keeps_all_other_lines_in_place() -> None:
     with pihole([ours("192.0.2.1", "web"), *FOREIGN, ours("192.0.2.9", "old")]) as (server, hosts):
         edits = [
             a("web"),
@@ -117,20 +90,20 @@ def test_several_changes_are_one_request_that_leaves_all_others_in_place() -> No
         assert requests(server) == [READ, *READY, "PATCH ", READ]
 
 
-def test_whether_it_may_write_is_looked_at_once_a_session() -> None:
+def test_the_right_to_write_is_checked_once_in_a_session() -> None:
     with pihole(FOREIGN) as (server, hosts):
         assert [hosts.apply([a("web")]), hosts.apply([a("web", None)])] == [{}, {}]
         assert server.lines == FOREIGN
         assert requests(server).count(READY[1]) == 1
 
 
-def test_what_has_no_room_in_one_request_follows_line_by_line() -> None:
+def test_lines_that_do_not_fit_into_one_request_follow_one_by_one() -> None:
     with pihole([*FOREIGN, *LONG[:620]]) as (server, hosts):
         edits = [a(f"app-{at:02}.example.com") for at in range(40)]
 
         assert hosts.apply(edits) == {}
         new = [ours("192.0.2.9", edit.host) for edit in edits]
-        kinds = [each.split(" ")[0] for each in requests(server)[3:]]
+        kinds = [request.split(" ")[0] for request in requests(server)[3:]]
         assert server.lines == [*FOREIGN, *LONG[:620], *new]
         assert kinds == ["PATCH", "GET", *["PUT"] * kinds.count("PUT"), "GET"]
         assert 0 < kinds.count("PUT") < len(edits)
@@ -141,7 +114,7 @@ def test_a_list_that_is_too_long_is_changed_line_by_line() -> None:
     with pihole([*LONG, *old]) as (server, hosts):
         assert hosts.apply([a("web"), a("old", None), a("new")]) == {}
         assert server.lines == [*LONG, ours("192.0.2.9", "new"), ours("192.0.2.9", "web")]
-        assert [each.split(" ")[0] for each in requests(server)[3:]] == [
+        assert [request.split(" ")[0] for request in requests(server)[3:]] == [
             "PUT",
             "DELETE",
             "PUT",
@@ -152,13 +125,13 @@ def test_a_list_that_is_too_long_is_changed_line_by_line() -> None:
 
 def test_a_conflict_stops_no_other_edit() -> None:
     with pihole(FOREIGN) as (server, hosts):
-        failed = hosts.apply([a("printer.lan"), a("web")])
+        failures = hosts.apply([a("printer.lan"), a("web")])
 
-        assert {edit: told(error)[0] for edit, error in failed.items()} == {
+        assert {edit: details(error)[0] for edit, error in failures.items()} == {
             a("printer.lan"): FailureClass.INVALID
         }
-        assert str(failed[a("printer.lan")]).startswith(
-            "RecordConflict: printer.lan is wanted with"
+        assert str(failures[a("printer.lan")]).startswith(
+            "RecordConflict: pic wants printer.lan with"
         )
         assert server.lines == [*FOREIGN, ours("192.0.2.9", "web")]
 
@@ -169,10 +142,10 @@ def test_a_line_that_no_url_can_name_is_taken_over_with_the_whole_list() -> None
         assert server.lines == [ours("192.0.2.9", "web")]
 
 
-def test_a_line_that_neither_a_url_nor_the_list_can_hold_stays() -> None:
+def test_a_line_that_no_request_can_remove_stays() -> None:
     slashed = "10.0.0.1 web # http://wiki"
     with pihole([slashed, *LONG], take_over=True) as (server, hosts):
-        assert [told(each)[0] for each in hosts.apply([a("web")]).values()] == [
+        assert [details(error)[0] for error in hosts.apply([a("web")]).values()] == [
             FailureClass.INVALID
         ]
         assert server.lines == [slashed, *LONG]
@@ -184,15 +157,15 @@ def bad(at: int, why: str = "invalid hostname") -> dict[str, object]:
 
 
 @pytest.mark.parametrize("records", [FOREIGN, [*FOREIGN, *LONG]])
-def test_a_record_that_is_refused_stops_no_other_one(records: list[str]) -> None:
+def test_a_refused_record_stops_no_other_record(records: list[str]) -> None:
     with pihole(records) as (server, hosts):
         method = "PATCH" if records == FOREIGN else "PUT"
         refusal = bad(len(records))
         server.inject(Fault("answer", method=method, path=HOSTS, status=400, body=refusal))
 
-        failed = hosts.apply([a("a"), a("b"), a("c")])
+        failures = hosts.apply([a("a"), a("b"), a("c")])
 
-        assert {edit: told(error) for edit, error in failed.items()} == {
+        assert {edit: details(error) for edit, error in failures.items()} == {
             a("a"): (
                 FailureClass.INVALID,
                 None,
@@ -203,7 +176,7 @@ def test_a_record_that_is_refused_stops_no_other_one(records: list[str]) -> None
 
 
 @pytest.mark.parametrize("edits", [[a("a")], [a("a"), a("b")], [a("web", None)]])
-def test_a_bad_line_of_somebody_else_is_named_as_what_stops_everything(
+def test_the_error_names_a_bad_foreign_line_that_blocks_every_write(
     edits: list[RecordEdit],
 ) -> None:
     junk = "10.0.0.2 nas ."
@@ -220,19 +193,19 @@ def test_a_bad_line_of_somebody_else_is_named_as_what_stops_everything(
             FailureClass.INVALID,
             True,
         )
-        assert f"a line of them that is somebody else's: {junk!r}: invalid" in message
+        assert f"because of a line of another owner: {junk!r}: invalid" in message
         assert server.lines == [ours("192.0.2.9", "web"), junk]
 
 
-def test_a_bad_line_of_ours_is_named_as_such() -> None:
+def test_the_error_says_that_pic_wrote_the_bad_line() -> None:
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
         server.inject(Fault("answer", method="PUT", status=400, body=bad(0)))
 
-        assert "that is pic's: " in refused(lambda: hosts.apply([a("new")]))[2]
+        assert "a line that pic wrote: " in refused(lambda: hosts.apply([a("new")]))[2]
 
 
 @pytest.mark.parametrize(
-    ("method", "edits", "doing"),
+    ("method", "edits", "action"),
     [
         ("PATCH", [a("a"), a("b")], "writing its records"),
         ("PUT", [a("a")], f"writing '192.0.2.9 a # k8s:{CLUSTER}'"),
@@ -242,8 +215,8 @@ def test_a_bad_line_of_ours_is_named_as_such() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"), [(500, FailureClass.TEMPORARY), (400, FailureClass.INVALID)]
 )
-def test_what_is_about_no_line_fails_all_edits(
-    method: str, edits: list[RecordEdit], doing: str, status: int, kind: FailureClass
+def test_an_error_that_names_no_line_fails_all_edits(
+    method: str, edits: list[RecordEdit], action: str, status: int, kind: FailureClass
 ) -> None:
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
         server.inject(Fault("answer", method=method, path=HOSTS, status=status, body="Oh"))
@@ -251,11 +224,11 @@ def test_what_is_about_no_line_fails_all_edits(
         assert refused(lambda: hosts.apply(edits)) == (
             kind,
             None,
-            f"{doing} failed: Pi-hole answered {status} (Oh)",
+            f"{action} failed: Pi-hole answered {status} (Oh)",
         )
 
 
-def test_a_hint_beyond_the_list_is_about_no_line() -> None:
+def test_a_position_beyond_the_list_names_no_line() -> None:
     with pihole([]) as (server, hosts):
         server.inject(Fault("answer", method="PATCH", status=400, body=bad(7)))
 

@@ -106,7 +106,7 @@ def test_a_pi_hole_in_which_all_is_well(clinic: Clinic) -> None:
 def test_a_pi_hole_that_is_away_is_asked_once(clinic: Clinic) -> None:
     with PiHole() as server:
         gone = settings(server)
-    problem = "Connection refused; check that Pi-hole runs, and pic:piholeUrl"
+    problem = "Connection refused; check that Pi-hole runs, and check pic:piholeUrl"
 
     assert found(clinic, gone, "x") == [
         failed("pihole", f"no answer from {gone.pihole_url}: {problem}"),
@@ -115,7 +115,7 @@ def test_a_pi_hole_that_is_away_is_asked_once(clinic: Clinic) -> None:
 
 
 def test_where_it_is_must_be_known(clinic: Clinic) -> None:
-    told = failed("pihole", "it is not known where Pi-hole is: set pic:piholeUrl", exit_code=2)
+    told = failed("pihole", "the URL of Pi-hole is not set: set pic:piholeUrl", exit_code=2)
 
     assert found(clinic, Settings(targets=(TargetName.PIHOLE,)), "x") == [told, *UNANSWERED]
 
@@ -186,8 +186,8 @@ def test_without_a_password_nobody_logs_in(clinic: Clinic) -> None:
         assert found(clinic, settings(server), None)[2:] == [
             failed(
                 "pihole login",
-                "set PIHOLE_PASSWORD (or PIHOLE_API_TOKEN) to the password of Pi-hole, an app"
-                " password at best; a Pi-hole without a password takes any text",
+                "PIHOLE_PASSWORD is not set: set it (or PIHOLE_API_TOKEN) to a password of Pi-hole,"
+                " preferably an app password; a Pi-hole without a password accepts any text",
                 exit_code=2,
             ),
             *WITHOUT_LOGIN,
@@ -296,7 +296,7 @@ def test_another_run_is_waited_for_and_not_disturbed(clinic: Clinic) -> None:
         asked = found(clinic, settings(server), server.password, seconds=0.1)
 
         assert [each.verdict for each in asked[2:]] == ["fail", "skipped", "skipped", "skipped"]
-        assert "works with" in asked[2].message
+        assert "has worked with" in asked[2].message
         assert [each.path for each in server.log] == ["/api/auth"]
 
 
@@ -310,8 +310,8 @@ def test_the_other_interface_shows_that_its_token_is_right(clinic: Clinic) -> No
         ]
         assert inside(clinic, server, "wrong")[0] == failed(
             "pihole login",
-            "asking it failed: Pi-hole answered 401: set PIHOLE_API_TOKEN to a token that it"
-            " accepts",
+            "the request failed: Pi-hole answered 401: set PIHOLE_API_TOKEN to a token that"
+            " Pi-hole accepts",
             exit_code=2,
         )
 
