@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pic.cluster import listing
 from pic.cluster.listing import Transport
-from pic.cluster.review_access import CRDS, allowed, served
+from pic.cluster.review_access import CRDS, is_allowed, served_kinds
 from pic.core.errors import ClusterError, SettingsError
 from pic.run.targets import needed
 from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL
@@ -45,7 +45,7 @@ def bind(
         SettingsError: The stack belongs to another cluster, or the file cannot be written.
         ClusterError: The cluster does not answer.
     """
-    known = listing.cluster_id(transport, settings)
+    known = listing.read_cluster_id(transport, settings)
     if settings.cluster_id not in ("", known):
         raise SettingsError(
             [
@@ -62,7 +62,7 @@ def bind(
 
 
 def _missing_kinds(transport: Transport) -> Iterator[str]:
-    there = served(transport)
+    there = served_kinds(transport)
     for plural in CRDS:
         if plural not in there:
             yield f"CRD {plural}.{PANGOLIN} is missing: {listing.INSTALL_HINT}"
@@ -70,7 +70,7 @@ def _missing_kinds(transport: Transport) -> Iterator[str]:
 
 def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
     for permission in needed(settings):
-        if not allowed(transport, permission):
+        if not is_allowed(transport, permission):
             yield f"not allowed: {permission} ({permission.why})"
 
 
@@ -79,7 +79,7 @@ def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
     if settings.tunnel_namespace or settings.tunnel_namespaces:
         return None
     try:
-        found = listing.listing(transport, listing.Listing(BY_NAME[TUNNEL]))
+        found = listing.list_objects(transport, listing.Listing(BY_NAME[TUNNEL]))
     except ClusterError:
         # The missing CRD or permission is told already.
         return None

@@ -71,7 +71,7 @@ def progress(options: argparse.Namespace, what: str) -> None:
 def say(options: argparse.Namespace, line: str) -> None:
     """Say something on standard error; in a pipeline's log as well, since a wait may be long."""
     if not options.quiet:
-        logs.tell(logs.INFO, line)
+        logs.log(logs.INFO, line)
 
 
 def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str = "") -> None:
@@ -80,7 +80,7 @@ def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str 
         "exit_code": exit_code,
         **({"digest": digest} if digest else {}),
     }
-    logs.tell(logs.ERROR, message, **(fields if options.log_format else {}))
+    logs.log(logs.ERROR, message, **(fields if options.log_format else {}))
 
 
 def load(

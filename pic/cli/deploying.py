@@ -167,14 +167,14 @@ def _tell(options: argparse.Namespace, outcome: Outcome, scene: Scene) -> None:
         told = {text_report.remark(each) for each in scene.plan.notices}
     for warning in outcome.warnings:
         if warning not in told:
-            logs.tell(logs.WARN, warning)
+            logs.log(logs.WARN, warning)
     if options.log_format or logs.is_debug():
         _log(run_log.done(outcome, scene))
 
 
 def _log(lines: Iterable[Action]) -> None:
     for each in lines:
-        logs.tell(each.level, each.message, **each.fields)
+        logs.log(each.level, each.message, **each.fields)
 
 
 def _failed(failures: tuple[Failure, ...]) -> str:

@@ -83,7 +83,7 @@ def _misused(error: UsageError, words: Sequence[str]) -> int:
         print(f"{error.usage}{error.prog}: error: {error}", file=sys.stderr)
     else:
         logs.configure(form, logs.INFO)
-        logs.tell(logs.ERROR, f"{error.prog}: {error}", exit_code=SettingsError.exit_code)
+        logs.log(logs.ERROR, f"{error.prog}: {error}", exit_code=SettingsError.exit_code)
     return SettingsError.exit_code
 
 
@@ -113,6 +113,6 @@ def _run(options: argparse.Namespace) -> int:
     except Exception:
         if not options.log_format:
             raise
-        logs.tell(logs.ERROR, "unexpected error", error=traceback.format_exc(), exit_code=1)
+        logs.log(logs.ERROR, "unexpected error", error=traceback.format_exc(), exit_code=1)
         return 1
     return result

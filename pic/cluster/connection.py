@@ -11,7 +11,7 @@ import urllib3
 
 from pic.cluster import endpoint, kubeconfig
 from pic.cluster.endpoint import Access
-from pic.cluster.kubeconfig import no_way
+from pic.cluster.kubeconfig import no_access_error
 from pic.core.errors import ClusterError
 from pic.core.json_values import text
 from pic.settings.parse import Settings
@@ -67,7 +67,7 @@ class Timeouts:
     retries: int = 3
 
 
-PATIENCE = Timeouts()
+TIMEOUTS = Timeouts()
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class ApiTransport:
 
     pool: urllib3.PoolManager
     server: str
-    patience: Timeouts
+    timeouts: Timeouts
     credentials: Credentials
 
     def get(self, path: str) -> object:
@@ -115,7 +115,7 @@ class ApiTransport:
                 f"{self.server}{path}",
                 body=None if body is None else json.dumps(body).encode(),
                 headers={"Accept": "application/json", **_content(method), **self._credentials()},
-                timeout=urllib3.Timeout(connect=self.patience.connect, read=self.patience.read),
+                timeout=urllib3.Timeout(connect=self.timeouts.connect, read=self.timeouts.read),
             )
 
     def stream(self, path: str, silence: float) -> "Stream":
@@ -134,7 +134,7 @@ class ApiTransport:
                 "GET",
                 f"{self.server}{path}",
                 headers={"Accept": "application/json", **self._credentials()},
-                timeout=urllib3.Timeout(connect=self.patience.connect, read=silence),
+                timeout=urllib3.Timeout(connect=self.timeouts.connect, read=silence),
                 preload_content=False,
                 retries=False,
             )
@@ -215,52 +215,52 @@ def _decoded(status: int, data: bytes, where: str) -> object:
 def connect(
     settings: Settings,
     environment: Mapping[str, str],
-    patience: Timeouts = PATIENCE,
+    timeouts: Timeouts = TIMEOUTS,
     *,
-    apart: bool = False,
+    in_subprocess: bool = False,
 ) -> ApiTransport:
     """Connect as kubectl would: pic:kubeconfig, KUBECONFIG or in the cluster; then pic:context.
 
     Args:
         settings: Name a kubeconfig and a context.
         environment: That of this process.
-        patience: With the API server.
-        apart: A kubeconfig is read by a process of its own, which saves this one memory.
+        timeouts: With the API server.
+        in_subprocess: A kubeconfig is read by a process of its own, which saves this one memory.
 
     Raises:
         ClusterError: There is no usable configuration.
     """
-    way = _way(settings, environment, apart=apart)
+    way = _way(settings, environment, in_subprocess=in_subprocess)
     found = way()
     retries = urllib3.Retry(
-        total=patience.retries,
-        backoff_factor=patience.backoff / 2,
-        retry_after_max=patience.retry_after,
+        total=timeouts.retries,
+        backoff_factor=timeouts.backoff / 2,
+        retry_after_max=timeouts.retry_after,
         status_forcelist=(429, 500, 502, 503, 504),
         allowed_methods={"GET"},
         raise_on_status=False,
     )
     try:
-        pool = endpoint.pool(found, retries)
+        pool = endpoint.connection_pool(found, retries)
     except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
-        raise no_way(str(error)) from error
+        raise no_access_error(str(error)) from error
     credentials = Credentials(found.authorization, lambda: way().authorization)
-    return ApiTransport(pool, found.server, patience, credentials)
+    return ApiTransport(pool, found.server, timeouts, credentials)
 
 
 def _way(
-    settings: Settings, environment: Mapping[str, str], *, apart: bool
+    settings: Settings, environment: Mapping[str, str], *, in_subprocess: bool
 ) -> Callable[[], Access]:
     paths = settings.kubeconfig or environment.get("KUBECONFIG") or ""
     if not paths and not settings.context and environment.get("KUBERNETES_SERVICE_HOST"):
         return lambda: _of_pod(environment)
-    if apart:
-        return lambda: kubeconfig.elsewhere(paths, settings.context, environment)
-    return lambda: kubeconfig.access(kubeconfig.configuration(paths, settings.context))
+    if in_subprocess:
+        return lambda: kubeconfig.read_in_subprocess(paths, settings.context, environment)
+    return lambda: kubeconfig.to_access(kubeconfig.load_configuration(paths, settings.context))
 
 
 def _of_pod(environment: Mapping[str, str]) -> Access:
     try:
         return endpoint.in_cluster(environment, SERVICE_ACCOUNT)
     except (OSError, ValueError, KeyError) as error:
-        raise no_way(str(error)) from error
+        raise no_access_error(str(error)) from error

@@ -101,7 +101,7 @@ def _covers(pattern: str, host: str) -> bool:
         return pattern == "*" or (bool(name) and f".{host}".endswith(f".{name}"))
 
 
-def pool(to: Access, retries: urllib3.Retry) -> urllib3.PoolManager:
+def connection_pool(to: Access, retries: urllib3.Retry) -> urllib3.PoolManager:
     """Return a pool of connections.
 
     Raises:

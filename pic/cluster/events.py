@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pic.cluster.listing import CORE, StatusError, Transport
 from pic.core.json_values import Raw
 from pic.core.notices import Level
-from pic.report.event_texts import Warned
+from pic.report.event_texts import EventText
 
 COMPONENT = "pic"
 CONFLICT = 409
@@ -37,7 +37,7 @@ def post(
     _create(transport, subject, _body(level, reason, message), uuid.uuid4().hex[:16])
 
 
-def warn(transport: Transport, warned: Warned) -> None:
+def warn(transport: Transport, warned: EventText) -> None:
     """Create the Event of a warning, unless the API server still has it.
 
     Its name is made of what it says, so it is there once however often it is created.

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from kubernetes import client
 
 # The client would take KUBECONFIG as it was when it was imported.
-USUAL = "~/.kube/config"
+DEFAULT_PATH = "~/.kube/config"
 REMEDY = "Set KUBECONFIG, or pic:context to one of its contexts"
 # What the client makes of a kubeconfig that is missing, incomplete or of the wrong shape.
 _MISFITS = (ValueError, KeyError, TypeError, AttributeError)
 
 
-def configuration(paths: str, context: str) -> "client.Configuration":
+def load_configuration(paths: str, context: str) -> "client.Configuration":
     """Return what a context of a kubeconfig says.
 
     Args:
@@ -46,17 +46,17 @@ def configuration(paths: str, context: str) -> "client.Configuration":
     made = client.Configuration()
     try:
         config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=paths or USUAL,
+            config_file=paths or DEFAULT_PATH,
             context=context or _current_context(paths),
             client_configuration=made,
             persist_config=False,
         )
     except (config.ConfigException, yaml.YAMLError, OSError, *_MISFITS) as error:
-        raise no_way(str(error)) from error
+        raise no_access_error(str(error)) from error
     return made
 
 
-def no_way(why: str) -> ClusterError:
+def no_access_error(why: str) -> ClusterError:
     """Return the error for a cluster that no way leads to."""
     return ClusterError(f"no way to the cluster: {why}. {REMEDY}")
 
@@ -72,7 +72,7 @@ def _current_context(paths: str) -> str | None:
     return next(named, None)
 
 
-def access(found: "client.Configuration") -> Access:
+def to_access(found: "client.Configuration") -> Access:
     """Return a configuration as values.
 
     Raises:
@@ -98,7 +98,7 @@ def _content(file: str | None) -> str:
     return Path(file).read_text(encoding="utf-8") if file else ""
 
 
-def elsewhere(paths: str, context: str, environment: Mapping[str, str]) -> Access:
+def read_in_subprocess(paths: str, context: str, environment: Mapping[str, str]) -> Access:
     """Return what `configuration` finds, found by a process of its own.
 
     Raises:
@@ -115,13 +115,13 @@ def elsewhere(paths: str, context: str, environment: Mapping[str, str]) -> Acces
     )
     if done.returncode == 0:
         return Access(**json.loads(done.stdout))
-    raise ClusterError(done.stderr.strip() or no_way(f"exit code {done.returncode}"))
+    raise ClusterError(done.stderr.strip() or no_access_error(f"exit code {done.returncode}"))
 
 
 def main(paths: str, context: str) -> str:
     """Return what is printed, or exit with why there is nothing to print."""
     try:
-        return json.dumps(asdict(access(configuration(paths, context))))
+        return json.dumps(asdict(to_access(load_configuration(paths, context))))
     except (ClusterError, OSError) as error:
         sys.exit(str(error))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from pic.cluster.connection import (
-    PATIENCE,
+    TIMEOUTS,
     ApiTransport,
     StatusError,
     Timeouts,
@@ -27,7 +27,7 @@ from pic.snapshot import pangolin
 from pic.snapshot.assemble import RawSnapshot
 
 # What a connection is belongs to this door.
-__all__ = ["PATIENCE", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
+__all__ = ["TIMEOUTS", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
 
 PAGE = 500
 RESTARTS = 3
@@ -77,7 +77,7 @@ def listings(settings: Settings) -> list[Listing]:
     ]
 
 
-def read(transport: Transport, settings: Settings) -> RawSnapshot:
+def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
     """Read everything a run needs.
 
     Raises:
@@ -85,9 +85,9 @@ def read(transport: Transport, settings: Settings) -> RawSnapshot:
     """
     wanted = listings(settings)
     with ThreadPoolExecutor(READERS) as pool:
-        identity = pool.submit(cluster_id, transport, settings)
-        schema = pool.submit(resource_schema, transport, settings)
-        lists = [pool.submit(listing, transport, each) for each in wanted]
+        identity = pool.submit(read_cluster_id, transport, settings)
+        schema = pool.submit(read_schema, transport, settings)
+        lists = [pool.submit(list_objects, transport, each) for each in wanted]
         try:
             known, shape = identity.result(), schema.result()
             objects: dict[str, list[Raw]] = {}
@@ -99,7 +99,7 @@ def read(transport: Transport, settings: Settings) -> RawSnapshot:
     return RawSnapshot(objects, known, shape)
 
 
-def cluster_id(transport: Transport, settings: Settings) -> str:
+def read_cluster_id(transport: Transport, settings: Settings) -> str:
     """Return the uid of namespace kube-system, which stands for the cluster.
 
     Where that may not be read, pic:clusterId stands in.
@@ -125,7 +125,7 @@ def _uid(answer: object) -> str:
     return found
 
 
-def resource_schema(transport: Transport, settings: Settings) -> Schema:
+def read_schema(transport: Transport, settings: Settings) -> Schema:
     """Return what the installed CRD can hold, or what pic:resourceSchema says it can.
 
     Raises:
@@ -136,7 +136,7 @@ def resource_schema(transport: Transport, settings: Settings) -> Schema:
     if TargetName.PANGOLIN not in settings.targets:
         return pangolin.SCHEMA_TARGETS
     try:
-        return pangolin.schema(mapping(transport.get(CRD), "CRD"))
+        return pangolin.crd_schema(mapping(transport.get(CRD), "CRD"))
     except StatusError as error:
         if error.status == 404:
             raise ClusterError(
@@ -148,7 +148,7 @@ def resource_schema(transport: Transport, settings: Settings) -> Schema:
         raise ClusterError(f"the CRD of PangolinResource cannot be understood: {error}") from error
 
 
-def listing(transport: Transport, wanted: Listing) -> list[Raw]:
+def list_objects(transport: Transport, wanted: Listing) -> list[Raw]:
     """Return every object of a collection, whole.
 
     A listing that expires between two pages is started again, a bounded number of times.
@@ -158,10 +158,10 @@ def listing(transport: Transport, wanted: Listing) -> list[Raw]:
     """
     for _ in range(RESTARTS):
         try:
-            return [item for page in pages(transport, wanted) for item in page.items]
+            return [item for page in list_pages(transport, wanted) for item in page.items]
         except StatusError as error:
             if error.status != 410:
-                raise refused(wanted, "list", error) from error
+                raise listing_error(wanted, "list", error) from error
     raise ClusterError(
         f"listing {wanted} expired {RESTARTS} times before its end: the API server is under load;"
         " run again later"
@@ -178,11 +178,11 @@ class ListPage:
     """
 
     items: Sequence[Raw]
-    version: str
-    after: str
+    resource_version: str
+    continue_token: str
 
 
-def pages(transport: Transport, wanted: Listing, size: int = PAGE) -> Iterator[ListPage]:
+def list_pages(transport: Transport, wanted: Listing, size: int = PAGE) -> Iterator[ListPage]:
     """Yield a collection page by page.
 
     Raises:
@@ -194,7 +194,7 @@ def pages(transport: Transport, wanted: Listing, size: int = PAGE) -> Iterator[L
         query = {"limit": size, **({"continue": token} if token else {})}
         found = _page(transport.get(f"{wanted.path}?{urlencode(query)}"), wanted)
         yield found
-        token = found.after
+        token = found.continue_token
         if not token:
             return
 
@@ -211,7 +211,7 @@ def _page(answer: object, wanted: Listing) -> ListPage:
     raise ClusterError(f"listing {wanted} gave {kind or 'no kind'}, not a whole {expected}")
 
 
-def refused(wanted: Listing, verb: str, error: StatusError) -> ClusterError:
+def listing_error(wanted: Listing, verb: str, error: StatusError) -> ClusterError:
     """Return the error for a collection that was not given; names scope and remedy."""
     return _refused(str(wanted), verb, error, wanted.kind.remedy)
 

@@ -20,7 +20,7 @@ _SELF = "."
 _SEEDS = frozenset(f"f:{label}" for label in SEED_LABELS)
 
 
-def upgraded(entries: Sequence[Entry]) -> list[Entry] | None:
+def take_over(entries: Sequence[Entry]) -> list[Entry] | None:
     """Return managedFields in which pic owns what the old owner had, or None if it had nothing.
 
     Raises:
@@ -37,7 +37,7 @@ def upgraded(entries: Sequence[Entry]) -> list[Entry] | None:
     return [*others, *_rests(old), _applied(owned, old[-1])]
 
 
-def patch(raw: Raw) -> dict[str, object] | None:
+def takeover_patch(raw: Raw) -> dict[str, object] | None:
     """Return the merge patch that makes an object's fields pic's, or None where they are.
 
     It fails if the object has changed since it was read.
@@ -47,7 +47,7 @@ def patch(raw: Raw) -> dict[str, object] | None:
     """
     metadata = mapping(raw.get("metadata"), "metadata")
     found = sequence(metadata.get("managedFields"), "metadata.managedFields")
-    entries = upgraded([mapping(each, "metadata.managedFields[]") for each in found])
+    entries = take_over([mapping(each, "metadata.managedFields[]") for each in found])
     if entries is None:
         return None
     return {

@@ -15,16 +15,16 @@ WRITERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class HostsAnnotation:
     """What an Ingress should be annotated with; without a host it has no annotation."""
 
     ingress: Ingress
     hosts: tuple[str, ...]
 
 
-def notes(
+def stale_annotations(
     ingresses: Sequence[Ingress], plan: Plan, settings: Settings, failed: Collection[Record] = ()
-) -> tuple[Note, ...]:
+) -> tuple[HostsAnnotation, ...]:
     """Return the annotations that differ from what is registered.
 
     Args:
@@ -39,7 +39,7 @@ def notes(
     for record in plan.records:
         for owner in record.owners if record not in failed else ():
             hosts.setdefault(owner.uid, set()).add(record.host)
-    found = (Note(each, tuple(sorted(hosts.get(each.uid, ())))) for each in ingresses)
+    found = (HostsAnnotation(each, tuple(sorted(hosts.get(each.uid, ())))) for each in ingresses)
     return tuple(
         note
         for note in found
@@ -47,7 +47,9 @@ def notes(
     )
 
 
-def write(transport: Transport, wanted: Sequence[Note], tell: Callable[[str], None]) -> None:
+def write_annotations(
+    transport: Transport, wanted: Sequence[HostsAnnotation], tell: Callable[[str], None]
+) -> None:
     """Write annotations; what cannot be written is told, and ends nothing."""
     with concurrent.futures.ThreadPoolExecutor(WRITERS) as writers:
         done = [(note, writers.submit(_write, transport, note)) for note in wanted]
@@ -61,7 +63,7 @@ def write(transport: Transport, wanted: Sequence[Note], tell: Callable[[str], No
         tell(f"{MANAGED_HOSTS} is not written: Ingress {problems[0]}{more}")
 
 
-def _write(transport: Transport, note: Note) -> None:
+def _write(transport: Transport, note: HostsAnnotation) -> None:
     ingress = note.ingress
     annotations = {MANAGED_HOSTS: ",".join(note.hosts)} if note.hosts else {}
     body = {

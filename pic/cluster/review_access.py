@@ -10,7 +10,7 @@ CRDS = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
 REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-def served(transport: Transport) -> set[object]:
+def served_kinds(transport: Transport) -> set[object]:
     """Return the kinds that the API server has, which everybody may ask.
 
     Raises:
@@ -26,7 +26,7 @@ def served(transport: Transport) -> set[object]:
     return {mapping(each, "kinds.resources[]").get("name") for each in listed}
 
 
-def allowed(transport: Transport, permission: Permission) -> bool:
+def is_allowed(transport: Transport, permission: Permission) -> bool:
     """Ask the API server whether who runs pic has a permission.
 
     Raises:

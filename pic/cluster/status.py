@@ -39,7 +39,7 @@ class ReadyState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StatusRow:
     """One object of ours, and what the operator says of it.
 
     Attributes:
@@ -73,7 +73,7 @@ class Row:
 class StatusReport:
     """The rows of a stack, in their order."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[StatusRow, ...] = ()
 
     @property
     def counts(self) -> dict[ReadyState, int]:
@@ -87,28 +87,30 @@ class StatusReport:
         return self.counts[ReadyState.READY] == len(self.rows)
 
 
-def report(objects: Iterable[Raw], ownership: Ownership) -> StatusReport:
+def build_report(objects: Iterable[Raw], ownership: Ownership) -> StatusReport:
     """Return what the operator says of those PangolinResources that are ours."""
     rows = (_row(raw, ownership) for raw in objects)
-    return ordered(row for row in rows if row)
+    return sort_rows(row for row in rows if row)
 
 
-def ordered(rows: Iterable[Row]) -> StatusReport:
+def sort_rows(rows: Iterable[StatusRow]) -> StatusReport:
     """Return a report of some rows, errors first."""
     return StatusReport(tuple(sorted(rows, key=lambda row: row.order)))
 
 
-def selected(whole: StatusReport, keys: Iterable[tuple[str, str]]) -> StatusReport:
+def select_rows(whole: StatusReport, keys: Iterable[tuple[str, str]]) -> StatusReport:
     """Return the rows of some objects, by namespace and name; one that is missing is pending."""
     known = {row.key: row for row in whole.rows}
-    return ordered(known.get(key) or _missing(key) for key in sorted(set(keys)))
+    return sort_rows(known.get(key) or _missing(key) for key in sorted(set(keys)))
 
 
-def _missing(key: tuple[str, str]) -> Row:
-    return Row("", *key, ReadyState.PENDING, message="there is no such object, or it is not ours")
+def _missing(key: tuple[str, str]) -> StatusRow:
+    return StatusRow(
+        "", *key, ReadyState.PENDING, message="there is no such object, or it is not ours"
+    )
 
 
-def _row(raw: Raw, ownership: Ownership) -> Row | None:
+def _row(raw: Raw, ownership: Ownership) -> StatusRow | None:
     try:
         found = pangolin.live_resource(raw)
         return _told(found, raw) if ownership.of(found) in _OURS else None
@@ -116,7 +118,7 @@ def _row(raw: Raw, ownership: Ownership) -> Row | None:
         return _unreadable(raw, ownership, error)
 
 
-def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> Row | None:
+def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> StatusRow | None:
     """Return a row for an object of wrong shape, if its labels make it ours."""
     try:
         namespace, name = identity(raw)
@@ -126,14 +128,14 @@ def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> Row | 
         return None
     if ownership.of(LiveResource(namespace, name, uid="", host="", labels=labels)) not in _OURS:
         return None
-    return Row("", namespace, name, ReadyState.ERROR, message=f"cannot be read: {error}")
+    return StatusRow("", namespace, name, ReadyState.ERROR, message=f"cannot be read: {error}")
 
 
-def _told(found: LiveResource, raw: Raw) -> Row:
+def _told(found: LiveResource, raw: Raw) -> StatusRow:
     status = mapping(raw.get("status"), "status")
     condition = _ready_condition(status)
     standing, message = _judged(found, raw, condition)
-    return Row(
+    return StatusRow(
         *(found.host, *found.key, standing, found.status, message),
         url=text(status.get("url")),
         binding=text(status.get("bindingMode")),
@@ -185,29 +187,29 @@ def as_text(value: StatusReport) -> str:
         disable_numparse=True,
     )
     lines = [line.rstrip() for line in table.splitlines()]
-    return "\n".join([*lines, "", counted(value)])
+    return "\n".join([*lines, "", counts_line(value)])
 
 
-def _cells(row: Row) -> Mapping[str, str]:
+def _cells(row: StatusRow) -> Mapping[str, str]:
     return {
         "STATE": row.standing.value,
         "HOST": row.host or "-",
         "OBJECT": "/".join(row.key),
         "PHASE": row.phase or "-",
-        "BINDING": plain(row.binding) or "-",
-        "URL": plain(row.url) or "-",
+        "BINDING": short_line(row.binding) or "-",
+        "URL": short_line(row.url) or "-",
         # That a ready one is ready needs no words.
-        "MESSAGE": "" if row.standing is ReadyState.READY else plain(row.message),
+        "MESSAGE": "" if row.standing is ReadyState.READY else short_line(row.message),
     }
 
 
-def plain(message: str) -> str:
+def short_line(message: str) -> str:
     """Return foreign words in one line of bounded length, without what a terminal would obey."""
     line = " ".join(blanked(message).split())
     return line if len(line) <= LONGEST_MESSAGE else f"{line[: LONGEST_MESSAGE - 1]}…"
 
 
-def counted(value: StatusReport) -> str:
+def counts_line(value: StatusReport) -> str:
     """Return the counts in a line."""
     counts = value.counts
     return (

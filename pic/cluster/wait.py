@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pic.cluster import listing, status
 from pic.cluster.listing import Listing, Transport
-from pic.cluster.status import ReadyState, Row, StatusReport
+from pic.cluster.status import ReadyState, StatusReport, StatusRow
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
 from pic.settings.kinds import BY_NAME, RESOURCE
@@ -31,16 +31,16 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
-def look(transport: Transport, ownership: Ownership) -> StatusReport:
+def read_report(transport: Transport, ownership: Ownership) -> StatusReport:
     """Return what the operator says of our objects now.
 
     Raises:
         ClusterError: They could not be listed whole.
     """
-    return status.report(listing.listing(transport, RESOURCES), ownership)
+    return status.build_report(listing.list_objects(transport, RESOURCES), ownership)
 
 
-def until_ready(
+def wait_until_ready(
     transport: Transport,
     ownership: Ownership,
     keys: Collection[tuple[str, str]],
@@ -84,10 +84,10 @@ class _Wait:
     pace: Clock
     trouble: ClusterError | None = None
     counts: str = ""
-    errors: set[Row] = field(default_factory=set)
+    errors: set[StatusRow] = field(default_factory=set)
 
     def look(self) -> StatusReport:
-        found = status.selected(look(self.transport, self.ownership), self.keys)
+        found = status.select_rows(read_report(self.transport, self.ownership), self.keys)
         self._tell(found)
         return found
 
@@ -105,7 +105,7 @@ class _Wait:
         errors = {row for row in found.rows if row.standing is ReadyState.ERROR}
         for row in sorted(errors - self.errors, key=lambda row: row.order):
             where = "/".join(row.key)
-            self.pace.tell(f"{row.host or where} ({where}): {status.plain(row.message)}")
-        if (counts := status.counted(found)) != self.counts:
+            self.pace.tell(f"{row.host or where} ({where}): {status.short_line(row.message)}")
+        if (counts := status.counts_line(found)) != self.counts:
             self.pace.tell(counts)
         self.counts, self.errors = counts, errors

@@ -140,7 +140,7 @@ class InterruptedRunError(PicError):
     """A signal ended the run; the engine has saved what was done."""
 
 
-def classed(error: PicError) -> str:
+def with_class(error: PicError) -> str:
     """Return the text of an error for a failure that it causes, with its class.
 
     So the class survives the way through the engine.

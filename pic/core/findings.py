@@ -52,7 +52,7 @@ def skipped(name: str, message: str) -> Finding:
     return Finding(name, CheckStatus.SKIPPED, message)
 
 
-def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
     """Make one check; whatever goes wrong in it is a finding too, so the others are still made."""
     found: list[Finding] = []
     try:

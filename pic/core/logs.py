@@ -7,7 +7,7 @@ here.
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TextIO, TypeAlias
@@ -25,6 +25,8 @@ _LOGGER = logging.getLogger("pic")
 _CHATTY = logging.getLogger("urllib3")
 
 Field: TypeAlias = str | int
+Log: TypeAlias = Callable[..., None]
+"""Logs one line: its level, its message, and its fields."""
 
 
 class LogFormat(StrEnum):
@@ -63,7 +65,7 @@ def is_debug() -> bool:
     return _LOGGER.isEnabledFor(logging.DEBUG)
 
 
-def tell(level: int, message: str, /, **fields: Field) -> None:
+def log(level: int, message: str, /, **fields: Field) -> None:
     """Log one line: what happened, and its fields in their order."""
     _LOGGER.log(level, "%s", message, extra={"fields": fields})
 

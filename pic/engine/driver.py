@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pic.cluster import managed_hosts
 from pic.cluster.events import EVENTS_A_RUN
 from pic.core import model
-from pic.core.errors import RefusedError, TargetError, classed
+from pic.core.errors import RefusedError, TargetError, with_class
 from pic.core.json_values import (
     Raw,
     mapping,
@@ -68,7 +68,7 @@ class DeployResult:
     @property
     def reported(self) -> tuple[Failure, ...]:
         """What failed, with the targets that did not answer."""
-        unread = (Failure("", classed(error), name) for name, error in self.unread.items())
+        unread = (Failure("", with_class(error), name) for name, error in self.unread.items())
         return (*self.failures, *unread)
 
 
@@ -276,8 +276,10 @@ def _take_up(
 
 def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:
     """Repair the annotations of the Ingresses, where no program runs that does it."""
-    if notes := managed_hosts.notes(situation.snapshot.ingresses, plan, situation.settings):
-        managed_hosts.write(situation.transport, notes, tell)
+    if notes := managed_hosts.stale_annotations(
+        situation.snapshot.ingresses, plan, situation.settings
+    ):
+        managed_hosts.write_annotations(situation.transport, notes, tell)
 
 
 def everything(situation: Situation) -> Changes:

@@ -197,7 +197,7 @@ class Engine:
         if not locks.all_dead(held, before):
             return LockedError(_held(self.stack, held))
         if others := locks.of_others(held):
-            logs.tell(logs.WARN, f"taking away what is left of {', '.join(map(str, others))}")
+            logs.log(logs.WARN, f"taking away what is left of {', '.join(map(str, others))}")
         return _DeadLocksError(_held(self.stack, held))
 
 

@@ -233,7 +233,7 @@ def _take_over(surroundings: Surroundings, namespace: str, name: str) -> None:
                 f"PangolinResource {namespace}/{name} has become somebody else's ({whose}): not"
                 " taken over"
             )
-        wanted = managed_fields.patch(found)
+        wanted = managed_fields.takeover_patch(found)
         if wanted is None:
             return
         try:

@@ -24,7 +24,7 @@ from pic.core.errors import (
     RefusedError,
     SettingsError,
     TargetError,
-    classed,
+    with_class,
 )
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
@@ -121,7 +121,7 @@ def release(
         transport, config.ownership, settings.events, _unread(settings, unread)
     )
     hooks.bind(surroundings)
-    guard.check_cluster(listing.cluster_id(transport, settings), settings)
+    guard.check_cluster(listing.read_cluster_id(transport, settings), settings)
 
 
 def _unreachable_targets(
@@ -139,11 +139,11 @@ def _unreachable_targets(
 def _unread(settings: Settings, unread: Mapping[str, TargetError]) -> dict[str, str]:
     """Return the targets whose contents this run does not know, with the reason as hooks say it."""
     given_up = {
-        str(target.name): classed(SettingsError([GIVEN_UP.format(target.name)]))
+        str(target.name): with_class(SettingsError([GIVEN_UP.format(target.name)]))
         for target in targets.TARGETS
         if target.name not in settings.targets
     }
-    return {**given_up, **{name: classed(error) for name, error in unread.items()}}
+    return {**given_up, **{name: with_class(error) for name, error in unread.items()}}
 
 
 def declare(situation: Situation, hooks: Hooks) -> None:
@@ -189,11 +189,13 @@ async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks
     finally:
         await warning
     missing = [each for each in situation.plan.records if model.record_id(each) in failed]
-    notes = managed_hosts.notes(
+    notes = managed_hosts.stale_annotations(
         situation.snapshot.ingresses, situation.plan, situation.settings, missing
     )
     if notes:
-        await asyncio.to_thread(managed_hosts.write, situation.transport, notes, pulumi.log.warn)
+        await asyncio.to_thread(
+            managed_hosts.write_annotations, situation.transport, notes, pulumi.log.warn
+        )
 
 
 async def _warn(situation: Situation, hooks: Hooks) -> None:

@@ -43,7 +43,7 @@ def read(transport: "Transport", settings: Settings, environment: Mapping[str, s
     """
     from pic.cluster import listing  # noqa: PLC0415 - see look
 
-    return read_targets(listing.read(transport, settings), settings, environment)
+    return read_targets(listing.read_snapshot(transport, settings), settings, environment)
 
 
 def read_targets(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pic.cluster import listing, managed_hosts
 from pic.cluster.listing import Transport
-from pic.cluster.managed_hosts import Note
+from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.json_values import Raw
 from pic.core.model import (
     LiveRecord,
@@ -75,8 +75,8 @@ class Evaluator:
             ClusterError: It cannot be read.
         """
         settings = self.config.settings
-        identity = listing.cluster_id(self.transport, settings)
-        found = identity, listing.resource_schema(self.transport, settings)
+        identity = listing.read_cluster_id(self.transport, settings)
+        found = identity, listing.read_schema(self.transport, settings)
         if found != self._surroundings:
             self._surroundings, self._view = found, None
 
@@ -122,7 +122,7 @@ class Evaluator:
 def _view(known: Situation) -> Evaluation:
     # As it comes back from a report.
     deployment: dict[str, object] = json.loads(json.dumps(fingerprint.deployment(known)))
-    notes = managed_hosts.notes(known.snapshot.ingresses, known.plan, known.settings)
+    notes = managed_hosts.stale_annotations(known.snapshot.ingresses, known.plan, known.settings)
     # A run has more patience with a Pi-hole that does not answer, and says when to try again.
     same = not known.changes and not notes and not known.unread
     refusals = guard.refusals_of(known.changes, known.settings)
@@ -138,7 +138,9 @@ def _removals(changes: Changes) -> int:
     return len(changes.removed) + len(changes.moved) + len(changes.records.removed)
 
 
-def _wish(known: Situation, notes: Sequence[Note], deployment: Mapping[str, object]) -> str:
+def _wish(
+    known: Situation, notes: Sequence[HostsAnnotation], deployment: Mapping[str, object]
+) -> str:
     """Name everything that a run would set out to do."""
     changes = known.changes
     named: list[object] = [

@@ -141,15 +141,15 @@ class Follower:
     def _words(self, error: Exception) -> str:
         if isinstance(error, StatusError):
             verb = "watch" if self._version else "list"
-            return str(listing.refused(self.read, verb, error))
+            return str(listing.listing_error(self.read, verb, error))
         return str(error)
 
     def _list(self) -> None:
         objects: Objects = {}
         version = ""
-        for page in listing.pages(self._source, self.read, PAGE_SIZE):
+        for page in listing.list_pages(self._source, self.read, PAGE_SIZE):
             objects.update((object_key(raw), pack(self.read.kind.name, raw)) for raw in page.items)
-            version = page.version
+            version = page.resource_version
         if not version:
             raise ClusterError(f"listing {self.read} gave no resource version")
         self._version = version

@@ -68,11 +68,11 @@ def connect(work: WatchConfig) -> ApiTransport:
     Raises:
         ClusterError: There is no usable configuration.
     """
-    return listing.connect(work.config.settings, work.environment, TIMEOUTS, apart=True)
+    return listing.connect(work.config.settings, work.environment, TIMEOUTS, in_subprocess=True)
 
 
 def watch(
-    work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = logs.tell
+    work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = logs.log
 ) -> StopReason:
     """Watch until the end is asked for, or the settings have changed."""
     reads = listing.listings(work.config.settings)

@@ -11,9 +11,9 @@ from pic.cluster import listing
 from pic.cluster.listing import PANGOLIN, StatusError, Transport
 from pic.core.errors import ClusterError
 from pic.core.model import Resource, Schema
-from pic.engine.targets import pangolin
-from pic.planning import plan
 from pic.planning.ownership import Ownership
+from pic.run.targets import build_plan
+from pic.run.targets.pangolin import declaration
 from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
@@ -39,14 +39,14 @@ def connected(plane: ControlPlane) -> Transport:
 def planned(world: World, schema: Schema) -> Iterator[Resource]:
     """What is made anew; a held object is what the API server has already."""
     snapshot = assemble.snapshot(RawSnapshot(world, schema=schema))
-    found = plan.build(snapshot, Settings(), STACK, Ownership(STACK))
+    found = build_plan(snapshot, Settings(), STACK, Ownership(STACK))
     return (each for each in found.resources if not each.held)
 
 
 def refused(transport: Transport, resource: Resource) -> str | None:
     """Why the API server would not take it as it is, or None; nothing is stored."""
     place = f"{PANGOLIN}/namespaces/{resource.namespace}/pangolinresources"
-    body = pangolin.declaration(resource, Settings()).inputs
+    body = declaration.declaration(resource, Settings()).inputs
     try:
         transport.request("POST", f"{place}?dryRun=All&fieldValidation=Strict", body)
     except (StatusError, ClusterError) as error:

@@ -13,9 +13,9 @@ from pic.cluster import listing
 from pic.core.errors import ClusterError
 from pic.settings.kinds import KINDS
 from pic.settings.parse import Settings
-from pic.watch.feeds import following
+from pic.watch.follower import following
 from pic.watch.leader import Leader
-from pic.watch.store import Cache
+from pic.watch.store import Store
 from tests.engine.accounts import Account, Grant, account, grants
 from tests.engine.stage import api_of
 from tests.support.waiting import until
@@ -39,12 +39,12 @@ def less(without: Grant) -> list[Grant]:
     return [it for it in WATCH if it != without]
 
 
-def follow(who: Account, namespace: str, enough: Callable[[Cache, list[str]], bool]) -> list[str]:
+def follow(who: Account, namespace: str, enough: Callable[[Store, list[str]], bool]) -> list[str]:
     """Follow everything that a watcher follows until it is enough; return its warnings."""
     settings = Settings(namespaces=(namespace,), tunnel_namespace=namespace)
-    source = listing.connect(settings, who.environment, apart=True)
+    source = listing.connect(settings, who.environment, in_subprocess=True)
     reads, told, lock = listing.listings(settings), list[str](), threading.Lock()
-    cache = Cache(reads, time.monotonic, lambda: None)
+    cache = Store(reads, time.monotonic, lambda: None)
 
     def tell(_: str, words: str, **__: object) -> None:
         with lock:
@@ -65,7 +65,7 @@ def test_the_account_is_enough_to_follow_everything_and_to_lead(
         ("ingress", "web", "--rule=a.example/=app:80"),
     )
 
-    def heard_of_both(cache: Cache, _: list[str]) -> bool:
+    def heard_of_both(cache: Store, _: list[str]) -> bool:
         if cache.news().complete and not known:
             known.append(cache.changes)
             for each in apps:

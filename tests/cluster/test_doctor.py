@@ -9,20 +9,20 @@ import pytest
 from dev.controlplane import ControlPlane
 from pic.cli.doctor import DoctorContext, Finding, cluster
 from pic.cli.doctor.project import Stack
-from pic.cluster.listing import cluster_id, connect
+from pic.cluster.listing import connect, read_cluster_id
+from pic.run.targets import needed
 from pic.settings.parse import Settings
-from pic.settings.permissions import needed
 
 
 def found(kubeconfig: Path, root: Path, settings: Settings) -> list[Finding]:
     environment = {"KUBECONFIG": str(kubeconfig)}
     now = datetime.now(UTC)
-    patient = DoctorContext(root, "prod", (), environment, socket.gethostname(), now)
-    return list(cluster.examine(patient, Stack("prod", settings)))
+    context = DoctorContext(root, "prod", (), environment, socket.gethostname(), now)
+    return list(cluster.examine(context, Stack("prod", settings)))
 
 
 def bound(plane: ControlPlane) -> Settings:
-    known = cluster_id(connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)}), Settings())
+    known = read_cluster_id(connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)}), Settings())
     return Settings(cluster_id=known)
 
 

@@ -11,7 +11,7 @@ from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
-from pic.watch.leader import PATIENCE, Leader
+from pic.watch.leader import TIMEOUTS, Leader
 
 CONTENDERS, ROUNDS = 6, 5
 
@@ -28,7 +28,7 @@ class Clock:
 
 def transport(plane: ControlPlane, user: str = "admin") -> Transport:
     known = {"KUBECONFIG": str(plane.kubeconfig_for(user))}
-    return listing.connect(Settings(), known, PATIENCE)
+    return listing.connect(Settings(), known, TIMEOUTS)
 
 
 def lease(plane: ControlPlane, namespace: str) -> dict[str, object]:

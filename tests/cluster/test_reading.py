@@ -80,7 +80,7 @@ def test_a_snapshot_is_all_there_is_of_every_kind(
         namespaces=(namespace,), tunnel_namespace=namespace, ingress_classes=("pangolin", "")
     )
 
-    found = snapshot(listing.read(connected(control_plane), settings))
+    found = snapshot(listing.read_snapshot(connected(control_plane), settings))
 
     assert found.cluster_id == uid(control_plane)
     assert found.classes == ()
@@ -113,7 +113,7 @@ def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namesp
     create(control_plane, namespace, "---".join(INGRESS.replace("NAME", name) for name in names))
     transport = TwoAPage(connected(control_plane))
 
-    found = listing.listing(transport, Listing(BY_NAME["Ingress"], namespace))
+    found = listing.list_objects(transport, Listing(BY_NAME["Ingress"], namespace))
 
     metadata: list[Any] = [each["metadata"] for each in found]
     assert [each["name"] for each in metadata] == names
@@ -121,7 +121,7 @@ def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namesp
 
 
 def test_the_older_generation_of_the_crd_is_recognised(older_control_plane: ControlPlane) -> None:
-    found = listing.resource_schema(connected(older_control_plane), DEFAULT)
+    found = listing.read_schema(connected(older_control_plane), DEFAULT)
 
     assert found == Schema(
         single_target=True, subdomain_optional=False, tunnel_namespace=False, protection=False
@@ -132,7 +132,7 @@ def problem(
     plane: ControlPlane, settings: Settings = DEFAULT, kubeconfig: Path | None = None
 ) -> str:
     with pytest.raises(ClusterError) as caught:
-        listing.read(connected(plane, settings, kubeconfig), settings)
+        listing.read_snapshot(connected(plane, settings, kubeconfig), settings)
     return str(caught.value)
 
 
@@ -186,7 +186,7 @@ def test_without_the_crd_a_schema_that_is_set_does_not_help(
 def test_without_the_target_pangolin_no_crd_is_needed(bare_control_plane: ControlPlane) -> None:
     settings = Settings(targets=(TargetName.PIHOLE,))
 
-    seen = listing.read(connected(bare_control_plane), settings)
+    seen = listing.read_snapshot(connected(bare_control_plane), settings)
 
     assert (seen.objects, seen.cluster_id) == ({"Ingress": []}, uid(bare_control_plane))
 

@@ -12,7 +12,7 @@ from dev.controlplane import ControlPlane
 from pic.cli import main
 from pic.cluster import listing
 from pic.cluster import wait as waiting
-from pic.cluster.status import ReadyState, Row, StatusReport
+from pic.cluster.status import ReadyState, StatusReport, StatusRow
 from pic.cluster.wait import Clock
 from pic.core.names import STACK_LABEL
 from pic.planning.ownership import Ownership
@@ -30,7 +30,7 @@ class Operator:
         self.stack = f"s{secrets.token_hex(4)}"
         settings = Settings()
         self.transport = listing.connect(settings, {"KUBECONFIG": str(plane.kubeconfig)})
-        self.id = listing.cluster_id(self.transport, settings)
+        self.id = listing.read_cluster_id(self.transport, settings)
 
     def make(self, *names: str) -> None:
         for name in names:
@@ -64,7 +64,7 @@ class Operator:
         """Wait for objects; what happens meanwhile takes the place of time that passes."""
         pace = Clock(told.append, sleep=lambda _: meanwhile())
         owner, wanted = Ownership(f"pic.{self.stack}"), [(self.namespace, key) for key in keys]
-        return waiting.until_ready(self.transport, owner, wanted, 60, pace)
+        return waiting.wait_until_ready(self.transport, owner, wanted, 60, pace)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_a_wait_ends_with_the_operators_word(operator: Operator) -> None:
 
     assert found == StatusReport(
         tuple(
-            Row(
+            StatusRow(
                 *(f"{name}.example.com", operator.namespace, name, ReadyState.READY),
                 *("Ready", "ok"),
                 binding="Created",

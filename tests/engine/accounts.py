@@ -10,7 +10,7 @@ import yaml
 from dev.controlplane import ControlPlane
 from dev.controlplane.api import Api
 from pic.cluster.listing import connect
-from pic.cluster.review_access import allowed
+from pic.cluster.review_access import is_allowed
 from pic.settings.parse import Settings
 from pic.settings.permissions import Permission
 from tests.support.waiting import until
@@ -131,4 +131,4 @@ def _bind(
 
 def _is_known(made: Account, granted: list[Grant], namespace: str) -> bool:
     transport = connect(Settings(), made.environment)
-    return all(allowed(transport, it.asked(namespace)) for it in granted)
+    return all(is_allowed(transport, it.asked(namespace)) for it in granted)

@@ -142,7 +142,7 @@ def test_an_adoption_that_was_killed_before_the_apply_is_finished(stage: Stage) 
     go_object(stage, uid)
     [made] = stage.objects()
     name = made["metadata"]["name"]
-    stage.cluster.patch("PangolinResource", stage.name, name, managed_fields.patch(made))
+    stage.cluster.patch("PangolinResource", stage.name, name, managed_fields.takeover_patch(made))
 
     answer = stage.up()
 

@@ -14,7 +14,7 @@ from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
 from tests.support.api import (
-    HASTE,
+    SHORT_TIMEOUTS,
     Answer,
     Api,
     kubeconfig,
@@ -26,7 +26,9 @@ DEFAULT = Settings()
 
 
 def connected(api: Api, tmp_path: Path) -> listing.ApiTransport:
-    return listing.connect(DEFAULT, {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}, HASTE)
+    return listing.connect(
+        DEFAULT, {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}, SHORT_TIMEOUTS
+    )
 
 
 def failure(transport: listing.ApiTransport, method: str = "GET") -> str:
@@ -36,11 +38,11 @@ def failure(transport: listing.ApiTransport, method: str = "GET") -> str:
 
 
 def test_a_get_sends_the_credentials_and_no_body(api: Api, tmp_path: Path) -> None:
-    api.says("/x", Answer({"it": "is"}))
+    api.set_answers("/x", Answer({"it": "is"}))
 
     assert connected(api, tmp_path).get("/x") == {"it": "is"}
 
-    asked = api.asked[0]
+    asked = api.requests[0]
     assert (asked.method, asked.path, asked.body) == ("GET", "/x", b"")
     assert {key.lower(): value for key, value in asked.headers.items()} == {
         "accept": "application/json",
@@ -55,17 +57,17 @@ def test_a_get_sends_the_credentials_and_no_body(api: Api, tmp_path: Path) -> No
     ("method", "content"), [("POST", "application/json"), ("PATCH", "application/merge-patch+json")]
 )
 def test_a_body_is_sent_as_what_it_is(api: Api, tmp_path: Path, method: str, content: str) -> None:
-    api.says("/x", Answer({}, 201))
+    api.set_answers("/x", Answer({}, 201))
 
     assert connected(api, tmp_path).request(method, "/x", {"a": "ü"}) == {}
 
-    asked = api.asked[0]
+    asked = api.requests[0]
     assert (asked.method, asked.headers["Content-Type"]) == (method, content)
     assert json.loads(asked.body) == {"a": "ü"}
 
 
 def test_what_the_server_says_no_to_has_its_status_and_words(api: Api, tmp_path: Path) -> None:
-    api.refuses("/x", 403, "you may not")
+    api.refuse("/x", 403, "you may not")
 
     with pytest.raises(StatusError) as caught:
         connected(api, tmp_path).get("/x")
@@ -75,14 +77,14 @@ def test_what_the_server_says_no_to_has_its_status_and_words(api: Api, tmp_path:
 
 @pytest.mark.parametrize("body", [b"<html>", b'"text"', b"{}"])
 def test_a_no_without_words_is_still_a_no(api: Api, tmp_path: Path, body: bytes) -> None:
-    api.says("/x", Answer(body, 404))
+    api.set_answers("/x", Answer(body, 404))
 
     with pytest.raises(StatusError, match=r"^no reason given$"):
         connected(api, tmp_path).get("/x")
 
 
 def test_a_yes_that_is_no_json_is_an_error(api: Api, tmp_path: Path) -> None:
-    api.says("/x", Answer(b"<html>"))
+    api.set_answers("/x", Answer(b"<html>"))
 
     assert failure(connected(api, tmp_path)) == (
         f"{api.server}/x answered with something that is not JSON"
@@ -90,25 +92,25 @@ def test_a_yes_that_is_no_json_is_an_error(api: Api, tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_busy_is_asked_again(api: Api, tmp_path: Path) -> None:
-    api.says("/x", Answer({}, 429, {"Retry-After": "3600"}), Answer({}, 503), Answer([1]))
+    api.set_answers("/x", Answer({}, 429, {"Retry-After": "3600"}), Answer({}, 503), Answer([1]))
 
     assert connected(api, tmp_path).get("/x") == [1]
-    assert len(api.asked) == 3
+    assert len(api.requests) == 3
 
 
 def test_a_server_that_stays_busy_is_told(api: Api, tmp_path: Path) -> None:
-    api.refuses("/x", 429, "too many")
+    api.refuse("/x", 429, "too many")
 
     with pytest.raises(StatusError, match=r"^too many$"):
         connected(api, tmp_path).get("/x")
 
-    assert len(api.asked) == 4
+    assert len(api.requests) == 4
 
 
 def test_a_busy_server_is_waited_for_as_it_asks_but_within_a_bound(
     api: Api, tmp_path: Path
 ) -> None:
-    api.says("/x", Answer({}, 429, {"Retry-After": "3600"}), Answer([1]))
+    api.set_answers("/x", Answer({}, 429, {"Retry-After": "3600"}), Answer([1]))
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
     transport = listing.connect(Settings(), environment, listing.Timeouts(retry_after=1))
     started = time.monotonic()
@@ -118,16 +120,16 @@ def test_a_busy_server_is_waited_for_as_it_asks_but_within_a_bound(
 
 
 def test_what_writes_is_not_sent_twice(api: Api, tmp_path: Path) -> None:
-    api.refuses("/x", 503, "away")
+    api.refuse("/x", 503, "away")
 
     with pytest.raises(StatusError, match=r"^away$"):
         connected(api, tmp_path).request("POST", "/x", {})
 
-    assert len(api.asked) == 1
+    assert len(api.requests) == 1
 
 
 def test_an_answer_that_is_cut_off_is_no_answer(api: Api, tmp_path: Path) -> None:
-    api.says("/x", Answer({"items": ["a long list"]}, cut=True))
+    api.set_answers("/x", Answer({"items": ["a long list"]}, cut=True))
 
     said = failure(connected(api, tmp_path))
 
@@ -139,7 +141,7 @@ def test_an_answer_that_is_cut_off_is_no_answer(api: Api, tmp_path: Path) -> Non
 
 
 def test_a_server_that_is_too_slow_is_no_answer(api: Api, tmp_path: Path) -> None:
-    api.says("/x", Answer({}, delay=0.3), Answer({}))
+    api.set_answers("/x", Answer({}, delay=0.3), Answer({}))
     patience = listing.Timeouts(read=0.05, backoff=0.0)
     config = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
 
@@ -165,7 +167,7 @@ def test_a_server_without_tls_is_no_answer_to_who_expects_it(api: Api, tmp_path:
     path = tmp_path / "config"
     path.write_text(yaml.safe_dump(kubeconfig(api.server.replace("http:", "https:"))))
 
-    said = failure(listing.connect(DEFAULT, {"KUBECONFIG": str(path)}, HASTE))
+    said = failure(listing.connect(DEFAULT, {"KUBECONFIG": str(path)}, SHORT_TIMEOUTS))
 
     assert said.startswith(f"no answer from https://127.0.0.1:{api.port}: ")
 

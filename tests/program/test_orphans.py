@@ -7,9 +7,9 @@ import pytest
 from tests.program.conftest import Memory
 from tests.support.api import (
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.engine import Seen
 
@@ -25,7 +25,7 @@ LEFT = (
 def test_what_the_engine_does_not_know_and_so_leaves_is_told(
     api: Api, run: Run, memory: Memory, *, preview: bool
 ) -> None:
-    furnish(api, [ingress("web", A)], live(A), live(B), live(C))
+    fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B), live_object(C))
     memory.keys = [("prod", f"pic-{host}") for host in (A, B)]
 
     seen = run(preview=preview)
@@ -35,7 +35,7 @@ def test_what_the_engine_does_not_know_and_so_leaves_is_told(
 
 
 def test_that_the_engine_cannot_be_asked_stops_nothing(api: Api, run: Run, memory: Memory) -> None:
-    furnish(api, [ingress("web", A)], live(A), live(B))
+    fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B))
     memory.error = "no way to the backend"
 
     seen = run()
@@ -50,7 +50,7 @@ def test_that_the_engine_cannot_be_asked_stops_nothing(api: Api, run: Run, memor
 
 
 def test_without_the_stack_nothing_is_said_to_be_left(api: Api, run: Run, memory: Memory) -> None:
-    furnish(api, [ingress("web", A)], live(A), live(B))
+    fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B))
     memory.there = False
 
     assert run().log == [
@@ -63,7 +63,7 @@ def test_without_the_stack_nothing_is_said_to_be_left(api: Api, run: Run, memory
 
 
 def test_the_engine_is_only_asked_where_something_goes(api: Api, run: Run, memory: Memory) -> None:
-    furnish(api, [ingress("web", A)], live(A))
+    fill_cluster(api, [ingress("web", A)], live_object(A))
     memory.error = "not to be asked"
 
     assert run().log == []

@@ -11,7 +11,7 @@ from tests.support.api import (
     CLUSTER,
     Answer,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
 )
 from tests.support.engine import Seen
@@ -49,14 +49,14 @@ def up(run: Run, pihole: PiHole) -> Run:
 def registered(api: Api, *hosts: str) -> None:
     web = ingress("web", *hosts)
     web["metadata"]["annotations"]["pihole.io/register"] = "true"
-    furnish(api, [web])
-    api.says(WRITTEN, Answer({}))
+    fill_cluster(api, [web])
+    api.set_answers(WRITTEN, Answer({}))
 
 
 def written(api: Api) -> list[tuple[str, str, bytes]]:
     return [
         (each.method, each.headers["Content-Type"], each.body)
-        for each in api.asked
+        for each in api.requests
         if each.path.startswith(WRITTEN)
     ]
 
@@ -164,7 +164,7 @@ def test_a_preview_writes_nothing_and_a_refused_annotation_is_a_warning(api: Api
 
     assert (up(preview=True).error, written(api)) == (None, [])
 
-    api.refuses(WRITTEN, 403, "may not patch")
+    api.refuse(WRITTEN, 403, "may not patch")
     seen = up()
 
     warning = "pihole.io/managed-hosts is not written: Ingress prod/web: may not patch"

@@ -24,9 +24,9 @@ from tests.support import engine
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.engine import HOOKS, Seen
 
@@ -58,7 +58,7 @@ def provider(**extra: str) -> dict[str, Any]:
 def test_a_host_is_one_resource_with_everything_the_operator_and_the_engine_need(
     api: Api, run: Run
 ) -> None:
-    furnish(api, [ingress("web", A, sso="true")])
+    fill_cluster(api, [ingress("web", A, sso="true")])
 
     seen = run()
 
@@ -132,7 +132,7 @@ def test_a_host_is_one_resource_with_everything_the_operator_and_the_engine_need
 def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_on(
     api: Api, run: Run
 ) -> None:
-    furnish(api, [ingress("web", A, B)])
+    fill_cluster(api, [ingress("web", A, B)])
 
     outputs = run().outputs
 
@@ -166,7 +166,7 @@ def owners(seen: Seen, host: str) -> object:
 def test_of_several_owners_only_the_oldest_is_the_controller(api: Api, run: Run) -> None:
     older, younger = ingress("old", A), ingress("new", A)
     younger["metadata"]["creationTimestamp"] = "2026-02-01T00:00:00Z"
-    furnish(api, [younger, older])
+    fill_cluster(api, [younger, older])
     same = {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "blockOwnerDeletion": True}
 
     assert owners(run(), A) == [
@@ -176,13 +176,13 @@ def test_of_several_owners_only_the_oldest_is_the_controller(api: Api, run: Run)
 
 
 def test_owner_references_can_be_left_out(api: Api, run: Run) -> None:
-    furnish(api, [ingress("web", A)])
+    fill_cluster(api, [ingress("web", A)])
 
     assert owners(run({"pic:ownerReferences": "false"}), A) is None
 
 
 def test_an_object_of_ours_is_imported_and_a_new_one_is_not(api: Api, run: Run) -> None:
-    furnish(api, [ingress("web", A, B)], live(A, name="as-it-was"))
+    fill_cluster(api, [ingress("web", A, B)], live_object(A, name="as-it-was"))
 
     seen = run()
 
@@ -202,7 +202,7 @@ def leaves(value: object) -> Iterator[object]:
 
 
 def test_no_input_is_empty(api: Api, run: Run) -> None:
-    furnish(api, [ingress("web", A), ingress("odd", B, tunnel_name="nowhere")], live(B))
+    fill_cluster(api, [ingress("web", A), ingress("odd", B, tunnel_name="nowhere")], live_object(B))
 
     seen = run({"pic:ownerReferences": "false"})
 
@@ -225,7 +225,7 @@ def test_the_provider_has_the_context_and_no_kubeconfig_wherever_that_is(
 
 def test_many_hosts_are_all_declared(api: Api, run: Run) -> None:
     hosts = [f"h{at:03}.example.com" for at in range(130)]
-    furnish(api, [ingress("web", *hosts)])
+    fill_cluster(api, [ingress("web", *hosts)])
 
     seen = run()
 
@@ -237,7 +237,7 @@ def test_many_hosts_are_all_declared(api: Api, run: Run) -> None:
 def test_hosts_that_change_in_bulk_get_no_events(
     api: Api, run: Run, count: int, *, told: bool
 ) -> None:
-    furnish(api, [ingress("web", *(f"h{at:03}.example.com" for at in range(count)))])
+    fill_cluster(api, [ingress("web", *(f"h{at:03}.example.com" for at in range(count)))])
 
     seen = run()
 
@@ -247,7 +247,7 @@ def test_hosts_that_change_in_bulk_get_no_events(
 
 
 def test_without_events_only_the_check_before_a_delete_is_bound(api: Api, run: Run) -> None:
-    furnish(api, [ingress("web", A)])
+    fill_cluster(api, [ingress("web", A)])
 
     seen = run({"pic:events": "false"})
 
@@ -256,9 +256,9 @@ def test_without_events_only_the_check_before_a_delete_is_bound(api: Api, run: R
 
 
 def test_only_what_is_adopted_is_taken_over_before_it_is_updated(api: Api, run: Run) -> None:
-    old = live(A, name="theirs")
+    old = live_object(A, name="theirs")
     del old["metadata"]["labels"][STACK_LABEL]
-    furnish(api, [ingress("web", A, B)], old, live(B))
+    fill_cluster(api, [ingress("web", A, B)], old, live_object(B))
 
     seen = run({"pic:adopt": "true", "pic:events": "false"})
 
@@ -270,7 +270,7 @@ def test_only_what_is_adopted_is_taken_over_before_it_is_updated(api: Api, run: 
 
 
 def test_a_resource_that_the_engine_refuses_fails_the_run(api: Api, tmp_path: Path) -> None:
-    furnish(api, [ingress("web", A, B)])
+    fill_cluster(api, [ingress("web", A, B)])
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
 
     seen = engine.run(lambda: program.run(environment), BOUND, refuses=A)
@@ -279,7 +279,7 @@ def test_a_resource_that_the_engine_refuses_fails_the_run(api: Api, tmp_path: Pa
 
 
 def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
-    furnish(api, [ingress("web", A)])
+    fill_cluster(api, [ingress("web", A)])
 
     assert run(preview=True).resources == run().resources
 
@@ -290,12 +290,12 @@ def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
 def test_a_release_registers_the_hooks_only_and_reads_no_more_than_the_cluster_is_known_by(
     api: Api, run: Run
 ) -> None:
-    furnish(api, [ingress("web", A)])
+    fill_cluster(api, [ingress("web", A)])
 
     seen = run(PIC_RELEASE="1")
 
     assert seen == Seen(hooks=HOOKS)
-    assert [each.path for each in api.asked] == [IDENTITY]
+    assert [each.path for each in api.requests] == [IDENTITY]
 
 
 def test_a_release_on_another_cluster_is_refused(run: Run) -> None:

@@ -13,9 +13,9 @@ from tests.support import engine
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.engine import HOOKS, Seen
 
@@ -31,7 +31,7 @@ EMPTY = f"The plan has no hosts, and 1 of 1 hosts would be removed: {A}."
 
 
 def test_a_real_run_that_is_refused_registers_nothing(api: Api, run: Run) -> None:
-    furnish(api, [], live(A))
+    fill_cluster(api, [], live_object(A))
 
     seen = run()
 
@@ -44,7 +44,7 @@ def test_a_preview_that_would_be_refused_declares_everything_and_warns(
     api: Api, run: Run, memory: Memory
 ) -> None:
     hosts = [f"h{at}.example.com" for at in range(6)]
-    furnish(api, [ingress("web", A)], *(live(host) for host in hosts))
+    fill_cluster(api, [ingress("web", A)], *(live_object(host) for host in hosts))
     memory.keys = [("prod", f"pic-{host}") for host in hosts]
 
     seen = run(preview=True)
@@ -61,7 +61,7 @@ def test_a_preview_that_would_be_refused_declares_everything_and_warns(
 
 
 def test_an_acknowledged_run_goes_through(api: Api, run: Run) -> None:
-    furnish(api, [], live(A))
+    fill_cluster(api, [], live_object(A))
     digest = str(run().error).rpartition("PIC_ACKNOWLEDGE=")[2].split()[0]
 
     seen = run(PIC_ACKNOWLEDGE=digest)
@@ -139,7 +139,7 @@ def test_a_cluster_that_cannot_be_read_whole_registers_nothing(
     path: str,
     preview: bool,  # noqa: FBT001
 ) -> None:
-    api.refuses(path, 401, "who are you")
+    api.refuse(path, 401, "who are you")
 
     seen = run(preview=preview)
 
@@ -154,7 +154,7 @@ def test_a_cluster_that_cannot_be_read_whole_registers_nothing(
 
 
 def test_notices_are_logged_the_loud_ones_first(api: Api, run: Run) -> None:
-    furnish(api, [ingress("blocks", A, block_access="true"), ingress("odd", "", B)])
+    fill_cluster(api, [ingress("blocks", A, block_access="true"), ingress("odd", "", B)])
 
     seen = run({"pic:domains": "example.com"}, PIC_LOG_LEVEL="debug")
 
@@ -166,7 +166,7 @@ def test_notices_are_logged_the_loud_ones_first(api: Api, run: Run) -> None:
 
 
 def test_more_notices_than_anybody_reads_are_counted(api: Api, run: Run) -> None:
-    furnish(api, [ingress(f"odd-{at:02}", "") for at in range(program.SHOWN_NOTICES + 3)])
+    fill_cluster(api, [ingress(f"odd-{at:02}", "") for at in range(program.SHOWN_NOTICES + 3)])
 
     log = run().log
 

@@ -17,9 +17,9 @@ from tests.support import engine
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.engine import Seen
 
@@ -28,11 +28,11 @@ EVENTS = "/api/v1/namespaces/prod/events"
 
 
 def posted(api: Api) -> list[dict[str, Any]]:
-    return [json.loads(each.body) for each in api.asked if each.method == "POST"]
+    return [json.loads(each.body) for each in api.requests if each.method == "POST"]
 
 
 def test_a_warning_is_posted_at_its_ingress_and_remembered(api: Api, run: Run) -> None:
-    furnish(api, [ingress("odd", "")])
+    fill_cluster(api, [ingress("odd", "")])
 
     seen = run()
 
@@ -52,7 +52,7 @@ def test_a_warning_is_posted_at_its_ingress_and_remembered(api: Api, run: Run) -
 def test_nothing_is_posted_in_a_preview_nor_where_events_are_off(
     api: Api, run: Run, config: dict[str, str], *, preview: bool
 ) -> None:
-    furnish(api, [ingress("odd", "")])
+    fill_cluster(api, [ingress("odd", "")])
 
     seen = run(config, preview=preview)
 
@@ -61,7 +61,7 @@ def test_nothing_is_posted_in_a_preview_nor_where_events_are_off(
 
 
 def test_what_was_told_in_the_last_run_is_not_posted_again(api: Api, tmp_path: Path) -> None:
-    furnish(api, [ingress("odd", "")])
+    fill_cluster(api, [ingress("odd", "")])
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
     asked = stack_config.deployable({"clusterId": CLUSTER}, "prod", environment)
     transport = listing.connect(asked.settings, environment)
@@ -90,8 +90,8 @@ def test_what_was_told_in_the_last_run_is_not_posted_again(api: Api, tmp_path: P
 def test_an_event_that_is_there_already_is_told_and_one_that_is_refused_fails_nothing(
     api: Api, run: Run, status: int, said: list[tuple[str, str]]
 ) -> None:
-    furnish(api, [ingress("odd", "")])
-    api.refuses(EVENTS, status, "no")
+    fill_cluster(api, [ingress("odd", "")])
+    api.refuse(EVENTS, status, "no")
 
     seen = run()
 
@@ -100,7 +100,7 @@ def test_an_event_that_is_there_already_is_told_and_one_that_is_refused_fails_no
 
 def test_a_large_deployment_tells_of_no_host_and_of_its_warnings_still(api: Api, run: Run) -> None:
     hosts = [f"h{at}.example.com" for at in range(EVENTS_A_RUN + 1)]
-    furnish(api, [ingress("web", *hosts), ingress("odd", "")], live("old.example.com"))
+    fill_cluster(api, [ingress("web", *hosts), ingress("odd", "")], live_object("old.example.com"))
 
     seen = run({"pic:maxRemovals": "1"})
 

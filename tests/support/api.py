@@ -50,7 +50,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """One request."""
 
     method: str
@@ -64,25 +64,25 @@ class Api:
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = {}
-        self.asked: list[Asked] = []
+        self.requests: list[Request] = []
         self.port = 0
 
     @property
     def server(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def says(self, path: str, *answers: Answer) -> None:
+    def set_answers(self, path: str, *answers: Answer) -> None:
         self.answers[path] = list(answers)
 
-    def refuses(self, path: str, status: int, message: str) -> None:
-        self.says(path, Answer({"kind": "Status", "message": message}, status))
+    def refuse(self, path: str, status: int, message: str) -> None:
+        self.set_answers(path, Answer({"kind": "Status", "message": message}, status))
 
-    def holds(self, path: str, *objects: Mapping[str, object]) -> None:
+    def set_objects(self, path: str, *objects: Mapping[str, object]) -> None:
         """Let a collection hold these objects."""
-        self.says(path, Answer({"kind": KINDS[path], "metadata": {}, "items": objects}))
+        self.set_answers(path, Answer({"kind": KINDS[path], "metadata": {}, "items": objects}))
 
-    def answer(self, request: Asked) -> Answer:
-        self.asked.append(request)
+    def answer(self, request: Request) -> Answer:
+        self.requests.append(request)
         waiting = self.answers.get(request.path.partition("?")[0])
         if not waiting:
             return Answer({"kind": "Status", "message": "there is no such thing"}, 404)
@@ -112,8 +112,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        asked = Asked(self.command, self.path, dict(self.headers), self.rfile.read(length))
-        answer = cast("_Server", self.server).api.answer(asked)
+        request = Request(self.command, self.path, dict(self.headers), self.rfile.read(length))
+        answer = cast("_Server", self.server).api.answer(request)
         time.sleep(answer.delay)
         data = answer.data()
         self.send_response(answer.status)
@@ -140,10 +140,10 @@ def serving() -> Iterator[Api]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.api = api = Api()
     api.port = server.server_port
-    api.says(IDENTITY, Answer({"kind": "Namespace", "metadata": {"uid": CLUSTER}}))
-    api.says(CRD, Answer(yaml.safe_load(CRD_FILE.read_text())))
+    api.set_answers(IDENTITY, Answer({"kind": "Namespace", "metadata": {"uid": CLUSTER}}))
+    api.set_answers(CRD, Answer(yaml.safe_load(CRD_FILE.read_text())))
     for path in KINDS:
-        api.holds(path)
+        api.set_objects(path)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -189,7 +189,7 @@ def tunnel(namespace: str = "prod", name: str = "default") -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": namespace}, "status": {"status": "Ready"}}
 
 
-def live(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
+def live_object(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
     """A live object of ours, with a spec that the Ingress `web` asks for as well."""
     subdomain, _, domain = host.partition(".")
     return {
@@ -202,7 +202,7 @@ def live(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
     }
 
 
-def furnish(
+def fill_cluster(
     api: Api, ingresses: Sequence[Mapping[str, object]], *live: Mapping[str, object]
 ) -> None:
     """Fill the cluster: Ingresses in namespaces prod and team, what they need, and live objects.
@@ -210,12 +210,12 @@ def furnish(
     Both namespaces take Events.
     """
     for namespace in ("prod", "team"):
-        api.says(f"{CORE}/namespaces/{namespace}/events", Answer({}))
-    api.holds(f"{NETWORKING}/ingresses", *ingresses)
-    api.holds(f"{CORE}/services", service("prod"), service("team"))
-    api.holds(f"{PANGOLIN}/pangolintunnels", tunnel("prod"), tunnel("team"))
-    api.holds(f"{PANGOLIN}/pangolinresources", *live)
+        api.set_answers(f"{CORE}/namespaces/{namespace}/events", Answer({}))
+    api.set_objects(f"{NETWORKING}/ingresses", *ingresses)
+    api.set_objects(f"{CORE}/services", service("prod"), service("team"))
+    api.set_objects(f"{PANGOLIN}/pangolintunnels", tunnel("prod"), tunnel("team"))
+    api.set_objects(f"{PANGOLIN}/pangolinresources", *live)
 
 
 # Nothing to wait for: this server is either there at once or meant to fail.
-HASTE = listing.Timeouts(connect=1.0, read=0.1, retry_after=0, backoff=0.0)
+SHORT_TIMEOUTS = listing.Timeouts(connect=1.0, read=0.1, retry_after=0, backoff=0.0)

@@ -23,7 +23,7 @@ from tests.support import engine as mocks
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -39,7 +39,7 @@ DONE = Outcome({"update": [urn(A)]})
 HOST = "app.example.com"
 
 
-class Fake(Engine):
+class FakeEngine(Engine):
     """An engine that does nothing, and keeps what it was asked.
 
     A program runs against Pulumi's mocks; what it declares is in the log.
@@ -101,13 +101,13 @@ class Fake(Engine):
         return self.end()
 
 
-def same(*hosts: str, settings: Settings | None = None) -> Situation:
+def unchanged_situation(*hosts: str, settings: Settings | None = None) -> Situation:
     """What is found when everything is as it was deployed."""
     resources = tuple(map(wanted, hosts))
     return situation(tuple(map(live, resources)), resources, settings)
 
 
-def outputs(known: Situation, **deployed: str) -> dict[str, Any]:
+def outputs_of(known: Situation, **deployed: str) -> dict[str, Any]:
     """What a deployment of this exports."""
     return {
         "digest": fingerprint.digest(known.plan, known.settings),
@@ -124,17 +124,17 @@ def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     (root / "Pulumi.yaml").write_text("name: pic\n")
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
     with serving() as api:
-        furnish(api, [ingress("web", HOST)])
+        fill_cluster(api, [ingress("web", HOST)])
         monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
         yield api
 
 
-def use(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+def use_engine(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
     """Let the verbs work with an engine."""
     monkeypatch.setattr(driver, "engine_for", lambda *_, **__: engine)
 
 
-def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def run_pic(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     """The exit code of a command line, and what it said."""
     code = main.main(words)
     said = capsys.readouterr()

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.api import Api
 from tests.support.deploying import Use
-from tests.support.fakes import project, use
+from tests.support.fakes import project, use_engine
 
 
 @pytest.fixture
@@ -25,4 +25,4 @@ def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> Use:
     """Let the verbs work with an engine that is a fake."""
-    return lambda engine: use(monkeypatch, engine)
+    return lambda engine: use_engine(monkeypatch, engine)

@@ -13,8 +13,8 @@ from pic.core.findings import (
     USAGE,
     Finding,
     failed,
-    guarded,
     passed,
+    run_check,
     skipped,
 )
 from pic.core.json_values import (
@@ -42,9 +42,9 @@ def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
         reason = "there is no pulumi to ask"
         yield from (skipped(name, reason) for name in ("backend", *CHECKS))
         return
-    yield from guarded("backend", lambda: _backend(context, stack))
-    yield from guarded("passphrase", lambda: _passphrase(context, stack))
-    yield from guarded("locks", lambda: _locks(context, stack))
+    yield from run_check("backend", lambda: _backend(context, stack))
+    yield from run_check("passphrase", lambda: _passphrase(context, stack))
+    yield from run_check("locks", lambda: _locks(context, stack))
 
 
 def _url(context: DoctorContext) -> str:

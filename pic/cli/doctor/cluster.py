@@ -10,8 +10,8 @@ from pic.core.findings import (
     USAGE,
     Finding,
     failed,
-    guarded,
     passed,
+    run_check,
     skipped,
 )
 from pic.core.json_values import mapping, text
@@ -39,9 +39,9 @@ def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
         yield failed("cluster", str(error))
         yield from (skipped(name, "the cluster does not answer") for name in CHECKS)
         return
-    yield from guarded("cluster id", lambda: _identity(transport, settings, stack.name or ""))
-    yield from guarded("CRDs", lambda: _kinds(transport, settings))
-    yield from guarded("permissions", lambda: _permissions(transport, settings))
+    yield from run_check("cluster id", lambda: _identity(transport, settings, stack.name or ""))
+    yield from run_check("CRDs", lambda: _kinds(transport, settings))
+    yield from run_check("permissions", lambda: _permissions(transport, settings))
 
 
 def _answering(transport: Transport) -> Finding:
@@ -60,7 +60,7 @@ def _answering(transport: Transport) -> Finding:
 
 
 def _identity(transport: Transport, settings: Settings, stack: str) -> Iterator[Finding]:
-    name, known = "cluster id", listing.cluster_id(transport, settings)
+    name, known = "cluster id", listing.read_cluster_id(transport, settings)
     if not settings.cluster_id:
         message = f"pic:clusterId is not set, and this is {known}"
         yield failed(name, message, f"pic init --stack {stack}", USAGE)
@@ -76,7 +76,7 @@ def _kinds(transport: Transport, settings: Settings) -> Iterator[Finding]:
     if TargetName.PANGOLIN not in settings.targets:
         yield skipped(name, "pic:targets does without Pangolin")
         return
-    there = review_access.served(transport)
+    there = review_access.served_kinds(transport)
     missing = [plural for plural in review_access.CRDS if plural not in there]
     for plural in missing:
         yield failed(name, f"{plural}.{PANGOLIN} is missing", listing.INSTALL_HINT)
@@ -85,7 +85,7 @@ def _kinds(transport: Transport, settings: Settings) -> Iterator[Finding]:
 
 
 def _generation(transport: Transport, settings: Settings) -> str:
-    schema = listing.resource_schema(transport, settings)
+    schema = listing.read_schema(transport, settings)
     generation = "older generation, one target" if schema.single_target else "current generation"
     lacks = {
         "hosts without a subdomain": schema.subdomain_optional,
@@ -101,7 +101,7 @@ def _generation(transport: Transport, settings: Settings) -> str:
 
 def _permissions(transport: Transport, settings: Settings) -> Iterator[Finding]:
     name, wanted = "permissions", list(needed(settings))
-    denied = [each for each in wanted if not review_access.allowed(transport, each)]
+    denied = [each for each in wanted if not review_access.is_allowed(transport, each)]
     for each in denied:
         yield failed(name, f"not allowed: {each} ({each.why})", "grant it: docs/permissions.md")
     if not denied:

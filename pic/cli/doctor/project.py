@@ -9,8 +9,8 @@ from pic.core.findings import (
     USAGE,
     Finding,
     failed,
-    guarded,
     passed,
+    run_check,
 )
 from pic.core.json_values import mapping
 from pic.core.notices import Notice
@@ -37,9 +37,9 @@ class Stack:
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
     """Yield what is to be said of the project and its environment."""
-    yield from guarded("project", lambda: _project(context))
-    yield from guarded("experiments", lambda: _experimental(context))
-    yield from guarded("checkpoints", lambda: _checkpoints(context))
+    yield from run_check("project", lambda: _project(context))
+    yield from run_check("experiments", lambda: _experimental(context))
+    yield from run_check("checkpoints", lambda: _checkpoints(context))
 
 
 def _project(context: DoctorContext) -> Iterator[Finding]:
@@ -97,7 +97,7 @@ def stack(context: DoctorContext) -> tuple[Stack, list[Finding]]:
         many = "setting" if len(stored) == 1 else "settings"
         yield passed("stack", f"{file.display_path} has {len(stored)} {many}", _advice(remarks))
 
-    found = guarded("stack", check)
+    found = run_check("stack", check)
     return known[-1], found
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from pic.core.findings import (
     Finding,
     failed,
-    guarded,
     passed,
+    run_check,
     skipped,
 )
 from pic.run.doctor_context import DoctorContext
@@ -28,9 +28,9 @@ _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;]+)\s*\\?$", re.MULTILI
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
     """Yield what is there of the toolchain."""
-    yield from guarded("pulumi", lambda: _cli(context))
-    yield from guarded("plugin", lambda: _plugin(context))
-    yield from guarded("packages", lambda: _packages(context.root / REQUIREMENTS))
+    yield from run_check("pulumi", lambda: _cli(context))
+    yield from run_check("plugin", lambda: _plugin(context))
+    yield from run_check("packages", lambda: _packages(context.root / REQUIREMENTS))
 
 
 def version(text: str) -> Version | None:

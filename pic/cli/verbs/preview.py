@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     code = reporting.deliver(compared.review, options, environment)
     if more := driver.beyond(situation, outcome):
         names = ", ".join(live.host for live in more)
-        logs.tell(logs.WARN, f"the engine would also take away for a moment: {names}")
+        logs.log(logs.WARN, f"the engine would also take away for a moment: {names}")
     else:
         common.say(options, f"the engine agrees: {counted(outcome.changed) or 'nothing to do'}")
     return code

@@ -42,11 +42,11 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     _, config = common.load(options, environment)
     common.progress(options, "reading the cluster")
     transport = listing.connect(config.settings, environment)
-    guard.check_cluster(listing.cluster_id(transport, config.settings), config.settings)
-    report = wait.look(transport, config.ownership)
+    guard.check_cluster(listing.read_cluster_id(transport, config.settings), config.settings)
+    report = wait.read_report(transport, config.ownership)
     if options.wait and not report.is_ready:
         keys = [row.key for row in report.rows]
         clock = wait.Clock(lambda line: common.say(options, line))
-        report = wait.until_ready(transport, config.ownership, keys, options.wait, clock)
+        report = wait.wait_until_ready(transport, config.ownership, keys, options.wait, clock)
     print(status.as_json(report) if options.output == "json" else status.as_text(report))
     return 0 if report.is_ready else FailedError.exit_code

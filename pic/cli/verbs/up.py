@@ -74,7 +74,7 @@ def _wait(deployment: deploying.Deployment, options: argparse.Namespace) -> None
     from pic.cluster import status, wait  # noqa: PLC0415 - a tenth of a second to import
 
     situation = deployment.situation
-    report = wait.until_ready(
+    report = wait.wait_until_ready(
         situation.transport,
         situation.config.ownership,
         [resource.key for resource in situation.plan.resources],

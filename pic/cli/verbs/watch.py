@@ -111,8 +111,8 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     gc.enable()
     with stop_on_signals() as bell:
         while _watch(options, environment, bell) is StopReason.SETTINGS:
-            logs.tell(logs.INFO, "the settings have changed: beginning anew")
-    logs.tell(logs.INFO, "ended")
+            logs.log(logs.INFO, "the settings have changed: beginning anew")
+    logs.log(logs.INFO, "ended")
     return 0
 
 
@@ -134,7 +134,7 @@ def _watch(
     transport = watcher.connect(work)
     with _health(options, work) as health:
         leader = _leader(options, environment, stack, work)
-        logs.tell(logs.INFO, f"watching for stack {stack}")
+        logs.log(logs.INFO, f"watching for stack {stack}")
         renewed = _Renewal(options, environment, (stack, config))
         return watcher.watch(work, watcher.Dependencies(transport, health, leader, renewed), bell)
 
@@ -173,7 +173,7 @@ def _health(options: argparse.Namespace, work: "WatchConfig") -> "Iterator[Healt
         yield state
         return
     with health.serve(options.listen, state) as port:
-        logs.tell(logs.INFO, f"serving /healthz, /readyz and /metrics on port {port}")
+        logs.log(logs.INFO, f"serving /healthz, /readyz and /metrics on port {port}")
         yield state
 
 
@@ -185,7 +185,9 @@ def _leader(
 
     if not _is_elected(options, environment):
         return None
-    transport = listing.connect(work.config.settings, environment, leader.TIMEOUTS, apart=True)
+    transport = listing.connect(
+        work.config.settings, environment, leader.TIMEOUTS, in_subprocess=True
+    )
     identity = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     return leader.Leader(transport, _namespace(options), f"pic-{stack}".lower(), identity)
 
@@ -223,7 +225,7 @@ class _Renewal:
             # An engine writes into the file as well.
             return deploying.config(self.options, self.environment) != self.known
         except SettingsError as error:
-            logs.tell(logs.ERROR, f"going on with the settings as they were: {error}")
+            logs.log(logs.ERROR, f"going on with the settings as they were: {error}")
             return False
 
     def stamp_now(self) -> tuple[int, ...]:

@@ -19,9 +19,9 @@ from pic.settings.stack_file import StackFile
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.deployed import urn
 from tests.support.deploying import (
@@ -34,10 +34,10 @@ from tests.support.deploying import (
 )
 from tests.support.fakes import (
     HOST,
-    Fake,
-    outputs,
-    ran,
-    same,
+    FakeEngine,
+    outputs_of,
+    run_pic,
+    unchanged_situation,
 )
 from tests.unit.engine.test_outcome import failed, said
 
@@ -53,9 +53,9 @@ def test_up_prints_what_it_does_and_what_was_done(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
     making = Outcome({"create": [urn(HOST)]}, warnings=["take care"])
-    engines(Fake(root, None, None, making))
+    engines(FakeEngine(root, None, None, making))
 
-    answer = ran(capsys, "up", "--report", "report.json")
+    answer = run_pic(capsys, "up", "--report", "report.json")
 
     assert answer == (0, f"{CREATED}Done: 1 created.\n", "pic: take care\n")
     assert (root / "report.json").read_text().endswith("}\n")
@@ -73,10 +73,10 @@ def test_up_prints_what_it_does_and_what_was_done(
 def test_up_without_changes_has_nothing_to_do(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [])
-    engines(Fake(root, outputs(same(), cluster=CLUSTER)))
+    fill_cluster(api, [])
+    engines(FakeEngine(root, outputs_of(unchanged_situation(), cluster=CLUSTER)))
 
-    answer = ran(capsys, "up", "--report", "report.json")
+    answer = run_pic(capsys, "up", "--report", "report.json")
 
     assert answer == (0, "Nothing to do: everything is as it was deployed.\n", "")
     assert told(root / "report.json") == {
@@ -85,17 +85,17 @@ def test_up_without_changes_has_nothing_to_do(
         "changed": {},
         "failures": [],
         "error": None,
-        "deployed": {**outputs(same(), cluster=CLUSTER), "told": []},
+        "deployed": {**outputs_of(unchanged_situation(), cluster=CLUSTER), "told": []},
     }
 
 
 def test_up_that_changes_nothing_says_so(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [])
-    engines(Fake(root, {}, None, Outcome()))
+    fill_cluster(api, [])
+    engines(FakeEngine(root, {}, None, Outcome()))
 
-    assert ran(capsys, "up") == (0, "Done: nothing had to be changed.\n", "")
+    assert run_pic(capsys, "up") == (0, "Done: nothing had to be changed.\n", "")
 
 
 def test_resources_that_failed_are_told_with_their_class(
@@ -105,9 +105,9 @@ def test_resources_that_failed_are_told_with_their_class(
     for host, words in ((HOST, "HTTP 429"), ("b.org", '"b" is invalid: é')):
         outcome.feed(failed(host))
         outcome.feed(said("error", words, urn(host)))
-    engines(Fake(root, None, None, outcome))
+    engines(FakeEngine(root, None, None, outcome))
 
-    answer = ran(capsys, "up", "--report", "report.json")
+    answer = run_pic(capsys, "up", "--report", "report.json")
 
     words = (
         "2 resources failed; the others are done:\n"
@@ -142,10 +142,10 @@ def test_resources_that_failed_are_told_with_their_class(
 def test_a_refusal_is_reported_and_its_digest_lets_it_through(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [], live(OLD))
-    engines(Fake(root, None, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
+    fill_cluster(api, [], live_object(OLD))
+    engines(FakeEngine(root, None, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
 
-    code, out, err = ran(capsys, "up", "--report", "report.json")
+    code, out, err = run_pic(capsys, "up", "--report", "report.json")
 
     digest = err.split()[-1]
     message = (
@@ -160,7 +160,7 @@ def test_a_refusal_is_reported_and_its_digest_lets_it_through(
         "failures": [],
         "error": message,
     }
-    assert ran(capsys, "up", "--acknowledge", digest) == (
+    assert run_pic(capsys, "up", "--acknowledge", digest) == (
         0,
         f"- {OLD} (prod/pic-{OLD}) is removed\nDone: 1 deleted.\n",
         "",
@@ -170,9 +170,9 @@ def test_a_refusal_is_reported_and_its_digest_lets_it_through(
 def test_a_report_that_cannot_be_written_is_exit_code_2(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    code, _, err = ran(capsys, "up", "--report", "no/report.json")
+    code, _, err = run_pic(capsys, "up", "--report", "no/report.json")
 
     assert (code, err) == (
         2,
@@ -183,14 +183,14 @@ def test_a_report_that_cannot_be_written_is_exit_code_2(
 
 def standing(phase: str) -> dict[str, Any]:
     """The object of the Ingress, and what the operator says of it."""
-    return {**live(HOST, name=NAME), "status": {"status": phase}}
+    return {**live_object(HOST, name=NAME), "status": {"status": phase}}
 
 
 def test_up_may_wait_for_the_operator(root: Path, capsys: Capture, engines: Use, api: Api) -> None:
-    furnish(api, [ingress("web", HOST)], standing("Ready"))
-    engines(Fake(root, None, None, MAKING))
+    fill_cluster(api, [ingress("web", HOST)], standing("Ready"))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    code, out, err = ran(capsys, "up", "--wait", "60")
+    code, out, err = run_pic(capsys, "up", "--wait", "60")
 
     assert (code, out.splitlines()[-1], err) == (
         0,
@@ -202,10 +202,10 @@ def test_up_may_wait_for_the_operator(root: Path, capsys: Capture, engines: Use,
 def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [ingress("web", HOST)], standing("Creating"))
-    engines(Fake(root, None, None, MAKING))
+    fill_cluster(api, [ingress("web", HOST)], standing("Creating"))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    code, out, err = ran(capsys, "up", "--wait", "0.01", "--quiet", "--report", "report.json")
+    code, out, err = run_pic(capsys, "up", "--wait", "0.01", "--quiet", "--report", "report.json")
 
     lines = err.splitlines()
     assert (code, out.splitlines()[-1], lines[0], lines[-1]) == (
@@ -224,7 +224,7 @@ def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
 
 
 def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
-    class Broken(Fake):
+    class Broken(FakeEngine):
         def create(self) -> None:
             raise ZeroDivisionError
 
@@ -239,7 +239,7 @@ def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
 def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
     root: Path, capsys: Capture, engines: Use, number: signal.Signals
 ) -> None:
-    class Signalled(Fake):
+    class Signalled(FakeEngine):
         def create(self) -> None:
             signal.raise_signal(number)
 
@@ -247,7 +247,7 @@ def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
     before = signal.getsignal(signal.SIGTERM)
     message = "interrupted between two steps: what was done is saved. Run again to finish"
 
-    assert ran(capsys, "up", "--report", "report.json") == (1, "", f"pic: {message}\n")
+    assert run_pic(capsys, "up", "--report", "report.json") == (1, "", f"pic: {message}\n")
     assert signal.getsignal(signal.SIGTERM) is before
     assert told(root / "report.json") == {
         "version": 1,
@@ -259,20 +259,20 @@ def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
 
 
 def test_a_run_in_a_thread_leaves_signals_alone(root: Path, engines: Use) -> None:
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
 
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(main.main, ["up"]).result() == 0
 
 
 def test_an_engine_out_of_reach_is_exit_code_5(root: Path, capsys: Capture, engines: Use) -> None:
-    class Away(Fake):
+    class Away(FakeEngine):
         def create(self) -> None:
             raise EngineError("no way to the backend")
 
     engines(Away(root, None))
 
-    assert ran(capsys, "up") == (5, "", "pic: no way to the backend\n")
+    assert run_pic(capsys, "up") == (5, "", "pic: no way to the backend\n")
 
 
 @pytest.mark.parametrize("verb", ["up", "drift", "destroy"])
@@ -280,7 +280,7 @@ def test_a_deployment_needs_a_project_and_a_cluster_of_its_own(
     root: Path, capsys: Capture, verb: str
 ) -> None:
     StackFile(root, "prod").merge({"clusterId": ""})
-    assert ran(capsys, verb, "--stack", "prod") == (
+    assert run_pic(capsys, verb, "--stack", "prod") == (
         2,
         "",
         "pic: pic:clusterId is not set, so a wrong kubeconfig could take everything down: run pic"
@@ -288,7 +288,7 @@ def test_a_deployment_needs_a_project_and_a_cluster_of_its_own(
     )
 
     (root / "Pulumi.yaml").unlink()
-    assert ran(capsys, verb) == (
+    assert run_pic(capsys, verb) == (
         2,
         "",
         "pic: there is no Pulumi.yaml here: run pic in the project's folder\n",
@@ -305,7 +305,7 @@ class Terminal(io.StringIO):
 def test_a_terminal_is_told_what_takes_time(
     root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, engines: Use
 ) -> None:
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
     assert main.main(["up"]) == 0

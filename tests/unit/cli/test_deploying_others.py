@@ -10,9 +10,9 @@ from pic.engine.outcome import Outcome
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.deployed import remembered, urn, wanted
 from tests.support.deploying import (
@@ -22,7 +22,7 @@ from tests.support.deploying import (
     Capture,
     Use,
 )
-from tests.support.fakes import HOST, Fake, ran
+from tests.support.fakes import HOST, FakeEngine, run_pic
 
 pytestmark = pytest.mark.usefixtures("api")
 
@@ -33,10 +33,10 @@ pytestmark = pytest.mark.usefixtures("api")
 def test_a_preview_reports_and_says_that_the_engine_agrees(
     root: Path, capsys: Capture, engines: Use, flags: list[str], agreed: str
 ) -> None:
-    engine = Fake(root, {}, None, MAKING)
+    engine = FakeEngine(root, {}, None, MAKING)
     engines(engine)
 
-    code, out, err = ran(capsys, "preview", *flags)
+    code, out, err = run_pic(capsys, "preview", *flags)
 
     assert (code, CREATED in out, err) == (0, True, agreed)
     assert engine.log == [("preview", {HOST: ""})]
@@ -45,11 +45,11 @@ def test_a_preview_reports_and_says_that_the_engine_agrees(
 def test_a_preview_says_what_the_engine_would_do_beyond_it(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [ingress("web", HOST)], live(HOST))
+    fill_cluster(api, [ingress("web", HOST)], live_object(HOST))
     replacing = Outcome({"delete-replaced": [urn(HOST)], "create-replacement": [urn(HOST)]})
-    engines(Fake(root, {}, None, replacing))
+    engines(FakeEngine(root, {}, None, replacing))
 
-    code, _, err = ran(capsys, "preview")
+    code, _, err = run_pic(capsys, "preview")
 
     assert (code, err) == (
         0,
@@ -60,15 +60,15 @@ def test_a_preview_says_what_the_engine_would_do_beyond_it(
 def test_a_preview_in_which_nothing_changes_has_nothing_to_do(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
-    engines(Fake(root, {}, None, Outcome()))
+    engines(FakeEngine(root, {}, None, Outcome()))
 
-    code, _, err = ran(capsys, "preview")
+    code, _, err = run_pic(capsys, "preview")
 
     assert (code, err) == (0, "pic: the engine agrees: nothing to do\n")
 
 
 def test_a_preview_of_a_snapshot_file_is_left_to_diff(capsys: Capture) -> None:
-    assert ran(capsys, "preview", "--snapshot", "prod.json") == (
+    assert run_pic(capsys, "preview", "--snapshot", "prod.json") == (
         2,
         "",
         "pic: --snapshot is for pic diff: the engine of a preview reads the cluster itself\n",
@@ -78,12 +78,12 @@ def test_a_preview_of_a_snapshot_file_is_left_to_diff(capsys: Capture) -> None:
 def test_drift_is_told_as_text_and_as_json(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [], live(OLD))
+    fill_cluster(api, [], live_object(OLD))
     gone = wanted(HOST)
-    engines(Fake(root, {}, StackState({HOST: remembered(gone)})))
+    engines(FakeEngine(root, {}, StackState({HOST: remembered(gone)})))
 
-    text = ran(capsys, "drift", "--expect-no-changes")
-    code, out, _ = ran(capsys, "drift", "--output", "json")
+    text = run_pic(capsys, "drift", "--expect-no-changes")
+    code, out, _ = run_pic(capsys, "drift", "--output", "json")
 
     assert text == (
         7,
@@ -118,9 +118,9 @@ def test_drift_is_told_as_text_and_as_json(
 def test_without_drift_no_changes_are_as_expected(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
-    engines(Fake(root, {}))
+    engines(FakeEngine(root, {}))
 
-    assert ran(capsys, "drift", "--expect-no-changes") == (
+    assert run_pic(capsys, "drift", "--expect-no-changes") == (
         0,
         "Nothing differs from the last deployment.\n",
         "",
@@ -128,9 +128,9 @@ def test_without_drift_no_changes_are_as_expected(
 
 
 def test_drift_of_another_cluster_is_refused(root: Path, capsys: Capture, engines: Use) -> None:
-    engines(Fake(root, {}))
+    engines(FakeEngine(root, {}))
 
-    code, out, err = ran(capsys, "drift", "--config", "clusterId=other")
+    code, out, err = run_pic(capsys, "drift", "--config", "clusterId=other")
 
     assert (code, out, err.partition(" (")[0]) == (
         3,
@@ -140,10 +140,10 @@ def test_drift_of_another_cluster_is_refused(root: Path, capsys: Capture, engine
 
 
 def test_a_destroy_prints_what_went(root: Path, capsys: Capture, engines: Use, api: Api) -> None:
-    furnish(api, [], live(OLD))
-    engines(Fake(root, {}, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
+    fill_cluster(api, [], live_object(OLD))
+    engines(FakeEngine(root, {}, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
 
-    code, out, err = ran(capsys, "destroy")
+    code, out, err = run_pic(capsys, "destroy")
     assert (code, out, err.rpartition(" ")[0]) == (
         3,
         "",
@@ -151,7 +151,7 @@ def test_a_destroy_prints_what_went(root: Path, capsys: Capture, engines: Use, a
         " If this is intended, acknowledge exactly these changes: pic destroy --acknowledge",
     )
 
-    assert ran(capsys, "destroy", "--acknowledge", err.split()[-1]) == (
+    assert run_pic(capsys, "destroy", "--acknowledge", err.split()[-1]) == (
         0,
         f"- {OLD} (prod/pic-{OLD}) is removed\nDone: 1 deleted.\n",
         "",

@@ -9,7 +9,7 @@ from pic.core.errors import PiholeError
 from pic.engine.driver import DeployResult
 from pic.engine.outcome import Outcome
 from tests.support.deploying import Capture
-from tests.support.fakes import same
+from tests.support.fakes import unchanged_situation
 
 AWAY = PiholeError("it is away")
 OPTIONS = argparse.Namespace(log_format=None)
@@ -22,7 +22,7 @@ OPTIONS = argparse.Namespace(log_format=None)
 def test_a_pihole_that_did_not_answer_is_the_error_of_a_run_that_did_the_rest(
     capsys: Capture, outcome: Outcome | None, printed: str
 ) -> None:
-    known = same()
+    known = unchanged_situation()
 
     with pytest.raises(PiholeError) as caught:
         deploying.conclude(OPTIONS, known, DeployResult(known.changes, outcome, {"pihole": AWAY}))

@@ -18,7 +18,7 @@ from tests.support.api import (
     CLUSTER,
     Answer,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -257,7 +257,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     with serving() as made:
-        furnish(made, [ingress("web", "app.example.com")])
+        fill_cluster(made, [ingress("web", "app.example.com")])
         monkeypatch.setenv("KUBECONFIG", made.kubeconfig(root / "config"))
         yield made
 
@@ -279,8 +279,8 @@ def test_a_plan_of_the_cluster_tells_a_terminal_what_takes_time(
 
 def test_init_writes_the_stack_and_says_what_is_next(root: Path, capsys: Capture, api: Api) -> None:
     kinds = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
-    api.says(PANGOLIN, Answer({"resources": [{"name": name} for name in kinds]}))
-    api.says(REVIEW, Answer({"status": {"allowed": True}}))
+    api.set_answers(PANGOLIN, Answer({"resources": [{"name": name} for name in kinds]}))
+    api.set_answers(REVIEW, Answer({"status": {"allowed": True}}))
     words = ["init", "--stack", "prod", "--tunnel-namespace", "there", "--config", "context=here"]
 
     assert main.main(words) == 0
@@ -298,8 +298,8 @@ def test_init_writes_the_stack_and_says_what_is_next(root: Path, capsys: Capture
 
 
 def test_init_that_cannot_ask_writes_nothing(root: Path, capsys: Capture, api: Api) -> None:
-    api.refuses(REVIEW, 403, "no")
-    api.says(PANGOLIN, Answer({"resources": []}))
+    api.refuse(REVIEW, 403, "no")
+    api.set_answers(PANGOLIN, Answer({"resources": []}))
 
     assert failure(capsys, "init", "--stack", "prod") == (
         5,

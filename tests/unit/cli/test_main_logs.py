@@ -13,9 +13,9 @@ from pic.settings.stack_file import StackFile
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
 )
 from tests.support.deployed import urn
 from tests.support.deploying import (
@@ -26,7 +26,7 @@ from tests.support.deploying import (
     Capture,
     Use,
 )
-from tests.support.fakes import HOST, Fake, ran
+from tests.support.fakes import HOST, FakeEngine, run_pic
 from tests.unit.engine.test_outcome import failed, said
 
 pytestmark = pytest.mark.usefixtures("api")
@@ -54,9 +54,9 @@ def test_up_logs_each_thing_that_it_did_and_keeps_its_output(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
     making = Outcome({"create": [urn(HOST)]}, warnings=["take care"])
-    engines(Fake(root, None, None, making))
+    engines(FakeEngine(root, None, None, making))
 
-    code, out, err = ran(capsys, "up", "--log-format", "json")
+    code, out, err = run_pic(capsys, "up", "--log-format", "json")
 
     assert (code, out) == (0, f"{CREATED}Done: 1 created.\n")
     assert logged(err) == [READING, DEPLOYING, line("WARN", "take care"), CREATED_LINE]
@@ -66,9 +66,9 @@ def test_a_debug_log_begins_with_the_ingresses_that_something_is_done_for(
     root: Path, capsys: Capture, engines: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOG_LEVEL", "debug")
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    assert logged(ran(capsys, "up", "--log-format=json", "--quiet")[2]) == [
+    assert logged(run_pic(capsys, "up", "--log-format=json", "--quiet")[2]) == [
         line("DEBUG", "reconcile started", ingress="prod/web"),
         CREATED_LINE,
     ]
@@ -77,9 +77,9 @@ def test_a_debug_log_begins_with_the_ingresses_that_something_is_done_for(
 def test_a_person_is_told_each_thing_where_debugging_is_asked_for(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    assert ran(capsys, "up", "--config", "logLevel=debug") == (
+    assert run_pic(capsys, "up", "--config", "logLevel=debug") == (
         0,
         f"{CREATED}Done: 1 created.\n",
         "pic: reconcile started ingress=prod/web\n"
@@ -91,15 +91,15 @@ def test_an_error_log_is_silent_where_all_is_well(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
     StackFile(root, "prod").merge({"logLevel": "error"})
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    assert ran(capsys, "up", "--log-format", "text")[2] == ""
+    assert run_pic(capsys, "up", "--log-format", "text")[2] == ""
 
 
 def test_a_text_log_has_one_line_for_each_thing(root: Path, capsys: Capture, engines: Use) -> None:
-    engines(Fake(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, MAKING))
 
-    err = ran(capsys, "up", "--log-format", "text", "--quiet")[2]
+    err = run_pic(capsys, "up", "--log-format", "text", "--quiet")[2]
 
     assert err.partition(" ")[2] == (
         f"INFO resource created ingress=prod/web host={HOST} object=prod/{NAME}\n"
@@ -112,9 +112,9 @@ def test_failures_are_lines_and_the_end_has_the_exit_code(
     outcome = Outcome({"create": [urn(HOST)]})
     for event in (failed(HOST), said("error", "HTTP 429", urn(HOST))):
         outcome.feed(event)
-    engines(Fake(root, None, None, outcome))
+    engines(FakeEngine(root, None, None, outcome))
 
-    code, _, err = ran(capsys, "up", "--log-format", "json", "--quiet")
+    code, _, err = run_pic(capsys, "up", "--log-format", "json", "--quiet")
 
     words = f"1 resources failed; the others are done:\n{HOST} (rateLimited): HTTP 429"
     assert code == 6
@@ -136,12 +136,12 @@ def test_failures_are_lines_and_the_end_has_the_exit_code(
 def test_a_notice_is_told_once_and_in_its_fields(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [ingress("web", "*")])
+    fill_cluster(api, [ingress("web", "*")])
     words = "*: a wildcard cannot be exposed"
     said_by_the_program = f"InvalidHost: Ingress prod/web: {words}"
-    engines(Fake(root, {}, None, Outcome(warnings=[said_by_the_program])))
+    engines(FakeEngine(root, {}, None, Outcome(warnings=[said_by_the_program])))
 
-    assert logged(ran(capsys, "up", "--log-format", "json", "--quiet")[2]) == [
+    assert logged(run_pic(capsys, "up", "--log-format", "json", "--quiet")[2]) == [
         line("WARN", "notice", reason="InvalidHost", ingress="prod/web", host="*", text=words)
     ]
 
@@ -149,10 +149,10 @@ def test_a_notice_is_told_once_and_in_its_fields(
 def test_a_refusal_has_its_digest_as_a_field(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
-    furnish(api, [], live(OLD))
-    engines(Fake(root, {}))
+    fill_cluster(api, [], live_object(OLD))
+    engines(FakeEngine(root, {}))
 
-    code, out, err = ran(capsys, "destroy", "--log-format", "json")
+    code, out, err = run_pic(capsys, "destroy", "--log-format", "json")
 
     *before, last = logged(err)
     digest = last["msg"].split()[-1]
@@ -162,9 +162,9 @@ def test_a_refusal_has_its_digest_as_a_field(
 
 
 def test_a_diff_that_would_be_refused_ends_with_the_reason(capsys: Capture, api: Api) -> None:
-    furnish(api, [], live(OLD))
+    fill_cluster(api, [], live_object(OLD))
 
-    code, out, err = ran(capsys, "diff", "--quiet", "--log-format", "json", "--output", "json")
+    code, out, err = run_pic(capsys, "diff", "--quiet", "--log-format", "json", "--output", "json")
 
     message = (
         f"the guard refuses this: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}."
@@ -177,7 +177,7 @@ def test_a_diff_that_would_be_refused_ends_with_the_reason(capsys: Capture, api:
 def test_a_refusal_that_nothing_lets_through_has_no_digest(capsys: Capture) -> None:
     flags = ["--quiet", "--log-format", "json", "--config", "clusterId=other"]
 
-    (last,) = logged(ran(capsys, "diff", *flags)[2])
+    (last,) = logged(run_pic(capsys, "diff", *flags)[2])
 
     assert list(last) == ["level", "msg", "exit_code"]
 
@@ -185,7 +185,7 @@ def test_a_refusal_that_nothing_lets_through_has_no_digest(capsys: Capture) -> N
 def test_changes_that_are_not_expected_are_a_line_of_the_log(capsys: Capture) -> None:
     flags = ["--quiet", "--log-format", "json", "--expect-no-changes"]
 
-    code, _, err = ran(capsys, "diff", *flags)
+    code, _, err = run_pic(capsys, "diff", *flags)
 
     message = "there are changes: 1 host becomes public, 1 new (0 live, 1 planned)"
     assert (code, logged(err)) == (7, [line("ERROR", message, exit_code=7)])
@@ -196,7 +196,7 @@ def test_wrong_usage_is_a_line_of_the_log(capsys: Capture) -> None:
         ["plan", "--log-format", "json", "--fly"],
         ["plan", "--fly", "--log-format=json"],
     ):
-        code, out, err = ran(capsys, *words)
+        code, out, err = run_pic(capsys, *words)
 
         assert (code, out) == (2, "")
         assert logged(err) == [line("ERROR", "pic: unrecognized arguments: --fly", exit_code=2)]
@@ -205,13 +205,13 @@ def test_wrong_usage_is_a_line_of_the_log(capsys: Capture) -> None:
 def test_what_nobody_expects_is_a_line_of_the_log(
     root: Path, capsys: Capture, engines: Use
 ) -> None:
-    class Broken(Fake):
+    class Broken(FakeEngine):
         def create(self) -> None:
             raise ZeroDivisionError
 
     engines(Broken(root, None))
 
-    code, out, err = ran(capsys, "up", "--quiet", "--log-format", "json")
+    code, out, err = run_pic(capsys, "up", "--quiet", "--log-format", "json")
 
     (last,) = logged(err)
     trace = last.pop("error").splitlines()
@@ -225,7 +225,7 @@ def test_progress_is_for_a_terminal_and_for_a_log(
 ) -> None:
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
 
-    err = ran(capsys, "plan", *(["--log-format", form] if form else []))[2]
+    err = run_pic(capsys, "plan", *(["--log-format", form] if form else []))[2]
 
     assert (logged(err) if form else err) == ([READING] if form else "")
 

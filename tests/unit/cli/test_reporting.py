@@ -21,9 +21,9 @@ from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.pangolin import SCHEMA_TARGETS
 from tests.support.api import (
     CLUSTER,
-    furnish,
+    fill_cluster,
     ingress,
-    live,
+    live_object,
     serving,
 )
 
@@ -257,7 +257,7 @@ def test_without_a_snapshot_the_cluster_is_read(
 ) -> None:
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
     with serving() as api:
-        furnish(api, [ingress("web", "app.example.com")], live("gone.example.com"))
+        fill_cluster(api, [ingress("web", "app.example.com")], live_object("gone.example.com"))
         monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
 
         code = main.main(["diff"])

@@ -66,7 +66,7 @@ def test_a_way_shows_no_secret() -> None:
 
 
 def context_of(to: Access) -> ssl.SSLContext:
-    found = endpoint.pool(to, RETRIES).connection_pool_kw["ssl_context"]
+    found = endpoint.connection_pool(to, RETRIES).connection_pool_kw["ssl_context"]
     assert isinstance(found, ssl.SSLContext)
     return found
 
@@ -90,7 +90,9 @@ def test_a_certificate_without_its_key_is_none() -> None:
 
 
 def test_a_proxy_and_another_name_are_on_the_way() -> None:
-    made = endpoint.pool(Access("http://a", proxy="http://proxy:1", server_name="b"), RETRIES)
+    made = endpoint.connection_pool(
+        Access("http://a", proxy="http://proxy:1", server_name="b"), RETRIES
+    )
 
     assert isinstance(made, urllib3.ProxyManager)
     assert made.connection_pool_kw["server_hostname"] == "b"

@@ -10,7 +10,7 @@ from pic.cluster.events import InvolvedObject, post
 from pic.cluster.listing import StatusError
 from pic.core.model import Owner
 from pic.core.notices import Level
-from pic.report.event_texts import Warned
+from pic.report.event_texts import EventText
 
 
 class Sink:
@@ -72,7 +72,7 @@ class Full(Sink):
         raise StatusError(self.status, "no")
 
 
-WARNED = Warned(Owner("prod", "web", "uid"), "InvalidHost", "*: no")
+WARNED = EventText(Owner("prod", "web", "uid"), "InvalidHost", "*: no")
 
 
 def test_a_warning_has_the_name_of_what_it_says() -> None:

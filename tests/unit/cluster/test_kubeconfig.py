@@ -14,7 +14,7 @@ from pic.cluster import kubeconfig, listing
 from pic.cluster.endpoint import Access
 from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
-from tests.support.api import HASTE, Answer, serving
+from tests.support.api import SHORT_TIMEOUTS, Answer, serving
 from tests.support.api import kubeconfig as made
 from tests.support.planted import TOKEN
 
@@ -39,7 +39,7 @@ def test_everything_that_a_kubeconfig_says_is_kept(tmp_path: Path) -> None:
         },
     )
 
-    found = kubeconfig.access(kubeconfig.configuration(path, "here"))
+    found = kubeconfig.to_access(kubeconfig.load_configuration(path, "here"))
 
     assert found == Access(
         SERVER,
@@ -53,7 +53,7 @@ def test_everything_that_a_kubeconfig_says_is_kept(tmp_path: Path) -> None:
 def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
     path = written(tmp_path)
 
-    assert kubeconfig.elsewhere(path, "", os.environ) == Access(
+    assert kubeconfig.read_in_subprocess(path, "", os.environ) == Access(
         SERVER, authorization=f"Bearer {TOKEN}"
     )
     assert json.loads(kubeconfig.main(path, ""))["server"] == SERVER
@@ -62,7 +62,7 @@ def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
 def test_a_process_of_its_own_says_what_is_wrong(tmp_path: Path) -> None:
     missing = str(tmp_path / "none")
     with pytest.raises(ClusterError) as there:
-        kubeconfig.elsewhere(missing, "", os.environ)
+        kubeconfig.read_in_subprocess(missing, "", os.environ)
     with pytest.raises(SystemExit) as here:
         kubeconfig.main(missing, "")
 
@@ -73,13 +73,13 @@ def test_a_process_of_its_own_says_what_is_wrong(tmp_path: Path) -> None:
 def test_credentials_that_are_not_accepted_are_found_anew(tmp_path: Path) -> None:
     with serving() as api:
         path = api.kubeconfig(tmp_path / "config")
-        transport = listing.connect(Settings(), {"KUBECONFIG": path}, HASTE)
+        transport = listing.connect(Settings(), {"KUBECONFIG": path}, SHORT_TIMEOUTS)
         other = Path(path).read_text().replace(TOKEN, "another")
         Path(path).write_text(other)
-        api.says("/x", Answer({}, 401), Answer([1]))
+        api.set_answers("/x", Answer({}, 401), Answer([1]))
 
         assert transport.get("/x") == [1]
-        assert [each.headers["Authorization"] for each in api.asked] == [
+        assert [each.headers["Authorization"] for each in api.requests] == [
             f"Bearer {TOKEN}",
             "Bearer another",
         ]
@@ -88,12 +88,12 @@ def test_credentials_that_are_not_accepted_are_found_anew(tmp_path: Path) -> Non
 def test_credentials_that_stay_the_same_are_not_sent_again(tmp_path: Path) -> None:
     with serving() as api:
         environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-        transport = listing.connect(Settings(), environment, HASTE)
-        api.refuses("/x", 401, "who are you")
+        transport = listing.connect(Settings(), environment, SHORT_TIMEOUTS)
+        api.refuse("/x", 401, "who are you")
 
         with pytest.raises(listing.StatusError, match=r"^who are you$"):
             transport.get("/x")
-        assert len(api.asked) == 1
+        assert len(api.requests) == 1
 
 
 def test_without_credentials_none_are_sent(tmp_path: Path) -> None:
@@ -101,11 +101,11 @@ def test_without_credentials_none_are_sent(tmp_path: Path) -> None:
         found = made(api.server)
         found["users"] = [{"name": "u", "user": {}}]
         (tmp_path / "config").write_text(yaml.safe_dump(found))
-        api.says("/x", Answer([1]))
+        api.set_answers("/x", Answer([1]))
         environment = {"KUBECONFIG": str(tmp_path / "config")}
 
-        assert listing.connect(Settings(), environment, HASTE).get("/x") == [1]
-        assert "Authorization" not in api.asked[0].headers
+        assert listing.connect(Settings(), environment, SHORT_TIMEOUTS).get("/x") == [1]
+        assert "Authorization" not in api.requests[0].headers
 
 
 def test_as_a_program_it_prints_what_it_found(

@@ -61,7 +61,7 @@ def named(*names: str) -> list[dict[str, object]]:
 
 def problem(transport: Canned, wanted: Listing = INGRESSES) -> str:
     with pytest.raises(ClusterError) as caught:
-        listing.listing(transport, wanted)
+        listing.list_objects(transport, wanted)
     return str(caught.value)
 
 
@@ -77,7 +77,7 @@ def test_a_listing_is_every_object_of_every_page() -> None:
         }
     )
 
-    assert listing.listing(transport, INGRESSES) == named("a", "b", "c")
+    assert listing.list_objects(transport, INGRESSES) == named("a", "b", "c")
     assert transport.asked == [
         f"{WHERE}?limit=500",
         f"{WHERE}?limit=500&continue=t%2F1%3D%3D",
@@ -86,14 +86,14 @@ def test_a_listing_is_every_object_of_every_page() -> None:
 
 
 def test_an_empty_listing_is_empty() -> None:
-    assert listing.listing(Canned({f"{WHERE}#": page("IngressList")}), INGRESSES) == []
+    assert listing.list_objects(Canned({f"{WHERE}#": page("IngressList")}), INGRESSES) == []
 
 
 def test_a_listing_in_a_namespace_asks_only_there() -> None:
     path = f"{CORE}/namespaces/prod/services"
     transport = Canned({f"{path}#": page("ServiceList", "web")})
 
-    assert listing.listing(transport, Listing(BY_NAME["Service"], "prod")) == named("web")
+    assert listing.list_objects(transport, Listing(BY_NAME["Service"], "prod")) == named("web")
 
 
 def test_a_listing_that_expires_between_pages_begins_again() -> None:
@@ -105,7 +105,7 @@ def test_a_listing_that_expires_between_pages_begins_again() -> None:
         }
     )
 
-    assert listing.listing(transport, INGRESSES) == named("a", "b")
+    assert listing.list_objects(transport, INGRESSES) == named("a", "b")
 
 
 def test_a_listing_that_always_expires_is_given_up() -> None:
@@ -210,7 +210,7 @@ HERE: dict[str, object] = {
 
 
 def test_a_snapshot_has_every_kind_that_was_read() -> None:
-    assert listing.read(Canned(HERE), FIXED) == RawSnapshot(
+    assert listing.read_snapshot(Canned(HERE), FIXED) == RawSnapshot(
         {
             "Ingress": named("web"),
             "Service": named("web"),
@@ -230,7 +230,7 @@ def test_the_namespaces_of_one_kind_are_read_together() -> None:
     }
     settings = Settings(namespaces=("a", "b"), targets=(TargetName.PIHOLE,))
 
-    seen = listing.read(Canned({**HERE, **lists}), settings)
+    seen = listing.read_snapshot(Canned({**HERE, **lists}), settings)
 
     assert seen.objects == {"Ingress": named("x", "y")}
 
@@ -240,7 +240,7 @@ def test_one_read_that_fails_fails_the_snapshot(path: str) -> None:
     transport = Canned({**HERE, path: StatusError(500, "away")})
 
     with pytest.raises(ClusterError, match=r"away \(HTTP 500\); run again when"):
-        listing.read(transport, FIXED)
+        listing.read_snapshot(transport, FIXED)
 
 
 def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
@@ -256,7 +256,7 @@ def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
     threading.Timer(0.05, held.set).start()
 
     with pytest.raises(ClusterError) as caught:
-        listing.read(transport, FIXED)
+        listing.read_snapshot(transport, FIXED)
 
     assert str(caught.value) == (
         "cannot get namespace kube-system: who are you (HTTP 401); the credentials are not"
@@ -270,20 +270,20 @@ def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
 
 def identity_problem(answer: object, settings: Settings = DEFAULT) -> str:
     with pytest.raises(ClusterError) as caught:
-        listing.cluster_id(Canned({IDENTITY: answer}), settings)
+        listing.read_cluster_id(Canned({IDENTITY: answer}), settings)
     return str(caught.value)
 
 
 def test_the_uid_of_kube_system_names_the_cluster() -> None:
     transport = Canned({IDENTITY: {"metadata": {"uid": "cluster-1"}}})
 
-    assert listing.cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-1"
+    assert listing.read_cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-1"
 
 
 def test_the_setting_stands_in_where_kube_system_may_not_be_read() -> None:
     transport = Canned({IDENTITY: StatusError(403, "no")})
 
-    assert listing.cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-2"
+    assert listing.read_cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-2"
 
 
 def test_the_setting_does_not_stand_in_for_any_other_error() -> None:
@@ -318,14 +318,14 @@ def crd(**spec: object) -> dict[str, Any]:
 
 def schema_problem(answer: object) -> str:
     with pytest.raises(ClusterError) as caught:
-        listing.resource_schema(Canned({CRD: answer}), DEFAULT)
+        listing.read_schema(Canned({CRD: answer}), DEFAULT)
     return str(caught.value)
 
 
 def test_the_installed_crd_decides_the_schema() -> None:
     transport = Canned({CRD: crd(target={}, httpConfig={"required": ["subdomain"]})})
 
-    assert listing.resource_schema(transport, DEFAULT) == Schema(
+    assert listing.read_schema(transport, DEFAULT) == Schema(
         single_target=True, subdomain_optional=False, tunnel_namespace=False, protection=False
     )
 
@@ -338,13 +338,13 @@ def test_the_installed_crd_decides_the_schema() -> None:
     ],
 )
 def test_a_schema_that_is_set_is_not_looked_up(setting: ResourceSchema, schema: Schema) -> None:
-    assert listing.resource_schema(Canned({}), Settings(resource_schema=setting)) == schema
+    assert listing.read_schema(Canned({}), Settings(resource_schema=setting)) == schema
 
 
 def test_without_the_target_pangolin_the_crd_is_not_looked_up() -> None:
     settings = Settings(targets=(TargetName.PIHOLE,))
 
-    assert listing.resource_schema(Canned({}), settings) == pangolin.SCHEMA_TARGETS
+    assert listing.read_schema(Canned({}), settings) == pangolin.SCHEMA_TARGETS
 
 
 def test_a_missing_crd_comes_with_the_install_hint() -> None:

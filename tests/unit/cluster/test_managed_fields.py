@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pic.cluster.managed_fields import patch, upgraded
+from pic.cluster.managed_fields import take_over, takeover_patch
 from pic.core.json_values import MalformedError
 from pic.core.names import NAME_LABEL, UID_LABEL
 
@@ -39,7 +39,7 @@ STATUS = entry({"f:status": {"f:url": {}}}, subresource="status")
 
 
 def test_what_the_controller_wrote_becomes_applied_by_pic() -> None:
-    assert upgraded([CONTROLLER, STATUS]) == [STATUS, applied(CONTROLLER["fieldsV1"])]
+    assert take_over([CONTROLLER, STATUS]) == [STATUS, applied(CONTROLLER["fieldsV1"])]
 
 
 def test_an_operator_of_the_same_name_keeps_finalizers_and_status() -> None:
@@ -49,7 +49,7 @@ def test_an_operator_of_the_same_name_keeps_finalizers_and_status() -> None:
         "f:status": {"f:url": {}},
     }
 
-    assert upgraded([entry(fields)]) == [
+    assert take_over([entry(fields)]) == [
         entry({"f:metadata": {"f:finalizers": FINALIZERS}, "f:status": {"f:url": {}}}),
         applied({"f:metadata": {"f:labels": SEEDED}, "f:spec": SPEC}),
     ]
@@ -58,7 +58,7 @@ def test_an_operator_of_the_same_name_keeps_finalizers_and_status() -> None:
 def test_everybody_who_updated_the_spec_is_an_old_owner() -> None:
     person = entry({"f:spec": {"f:protocol": {}}}, "kubectl-edit")
 
-    assert upgraded([CONTROLLER, person]) == [
+    assert take_over([CONTROLLER, person]) == [
         applied({"f:metadata": {"f:labels": SEEDED}, "f:spec": {**SPEC, "f:protocol": {}}})
     ]
 
@@ -66,7 +66,7 @@ def test_everybody_who_updated_the_spec_is_an_old_owner() -> None:
 def test_who_set_the_labels_is_an_old_owner_even_with_a_finalizer_and_no_spec() -> None:
     labelled = entry({"f:metadata": {"f:finalizers": FINALIZERS, "f:labels": SEEDED}})
 
-    assert upgraded([labelled]) == [
+    assert take_over([labelled]) == [
         entry({"f:metadata": {"f:finalizers": FINALIZERS}}),
         applied({"f:metadata": {"f:labels": SEEDED}}),
     ]
@@ -85,14 +85,14 @@ def test_who_set_the_labels_is_an_old_owner_even_with_a_finalizer_and_no_spec() 
     ],
 )
 def test_everybody_else_keeps_what_they_have(other: dict[str, Any]) -> None:
-    assert upgraded([other]) is None
-    assert upgraded([other, CONTROLLER]) == [other, applied(CONTROLLER["fieldsV1"])]
+    assert take_over([other]) is None
+    assert take_over([other, CONTROLLER]) == [other, applied(CONTROLLER["fieldsV1"])]
 
 
 def test_what_pic_has_applied_already_is_added_to() -> None:
     mine = applied({"f:spec": {"f:enabled": {}, "f:targets": {}}})
 
-    assert upgraded([mine, CONTROLLER]) == [
+    assert take_over([mine, CONTROLLER]) == [
         applied({"f:spec": {**SPEC, "f:targets": {}}, "f:metadata": {"f:labels": SEEDED}})
     ]
 
@@ -101,7 +101,7 @@ def test_what_pic_has_applied_already_is_added_to() -> None:
 def test_a_field_that_one_owns_whole_and_one_in_part_is_owned_both_ways(
     one: object, other: object
 ) -> None:
-    found = upgraded([entry({"f:spec": {"f:target": each}}) for each in (one, other)])
+    found = take_over([entry({"f:spec": {"f:target": each}}) for each in (one, other)])
 
     assert found == [applied({"f:spec": {"f:target": {".": {}, "f:ip": {}}}})]
 
@@ -109,14 +109,14 @@ def test_a_field_that_one_owns_whole_and_one_in_part_is_owned_both_ways(
 def test_the_patch_holds_only_for_the_object_that_was_read() -> None:
     metadata = {"resourceVersion": "7", "managedFields": [CONTROLLER]}
 
-    assert patch({"metadata": metadata}) == {
+    assert takeover_patch({"metadata": metadata}) == {
         "metadata": {"resourceVersion": "7", "managedFields": [applied(CONTROLLER["fieldsV1"])]}
     }
 
 
 @pytest.mark.parametrize("metadata", [None, {}, {"managedFields": [STATUS]}])
 def test_where_there_is_no_old_owner_there_is_no_patch(metadata: object) -> None:
-    assert patch({"metadata": metadata}) is None
+    assert takeover_patch({"metadata": metadata}) is None
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_where_there_is_no_old_owner_there_is_no_patch(metadata: object) -> None
 )
 def test_managed_fields_of_another_shape_are_an_error(metadata: object) -> None:
     with pytest.raises(MalformedError):
-        patch({"metadata": metadata})
+        takeover_patch({"metadata": metadata})

@@ -4,7 +4,7 @@ import pytest
 
 from pic.cluster import managed_hosts
 from pic.cluster.listing import NETWORKING, StatusError
-from pic.cluster.managed_hosts import Note
+from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.model import (
     Ingress,
     Owner,
@@ -34,13 +34,13 @@ class Api:
 
     def __init__(self, **refuses: int) -> None:
         self.refuses = refuses
-        self.asked: list[object] = []
+        self.requests: list[object] = []
 
     def get(self, path: str) -> object:
         raise AssertionError(path)
 
     def request(self, method: str, path: str, body: object) -> object:
-        self.asked.append((method, path, body))
+        self.requests.append((method, path, body))
         name = path.rpartition("/")[2].partition("?")[0]
         if name in self.refuses:
             raise StatusError(self.refuses[name], f"no {name}")
@@ -50,28 +50,30 @@ class Api:
 def test_only_what_differs_is_written_and_what_has_no_host_any_more_is_not_annotated() -> None:
     plan = Plan(records=(*PLAN.records, record("api.lan", API)))
 
-    assert managed_hosts.notes([WEB, API, OLD], plan, BOTH) == (
-        Note(WEB, ("a.lan", "b.lan")),
-        Note(OLD, ()),
+    assert managed_hosts.stale_annotations([WEB, API, OLD], plan, BOTH) == (
+        HostsAnnotation(WEB, ("a.lan", "b.lan")),
+        HostsAnnotation(OLD, ()),
     )
-    assert managed_hosts.notes([WEB], PLAN, BOTH, [B]) == (Note(WEB, ("a.lan",)),)
+    assert managed_hosts.stale_annotations([WEB], PLAN, BOTH, [B]) == (
+        HostsAnnotation(WEB, ("a.lan",)),
+    )
 
 
 @pytest.mark.parametrize(
     "settings", [Settings(), Settings(targets=BOTH.targets, pihole_annotate=False)]
 )
 def test_nothing_is_written_where_that_is_not_wanted(settings: Settings) -> None:
-    assert managed_hosts.notes([WEB], PLAN, settings) == ()
+    assert managed_hosts.stale_annotations([WEB], PLAN, settings) == ()
 
 
 def test_only_the_annotation_of_that_very_ingress_is_applied() -> None:
     api, told = Api(), list[str]()
 
-    managed_hosts.write(api, [Note(WEB, ("a.lan", "b.lan"))], told.append)
-    managed_hosts.write(api, [Note(OLD, ())], told.append)
+    managed_hosts.write_annotations(api, [HostsAnnotation(WEB, ("a.lan", "b.lan"))], told.append)
+    managed_hosts.write_annotations(api, [HostsAnnotation(OLD, ())], told.append)
 
     assert told == []
-    assert api.asked == [
+    assert api.requests == [
         (
             "APPLY",
             f"{NETWORKING}/namespaces/prod/ingresses/{name}?fieldManager=pic-pihole&force=true",
@@ -91,11 +93,11 @@ def test_only_the_annotation_of_that_very_ingress_is_applied() -> None:
 
 
 def test_an_ingress_that_is_gone_is_nothing_to_tell_of_and_what_is_refused_is_told() -> None:
-    notes, told = [Note(each, ()) for each in (WEB, API, OLD)], list[str]()
+    notes, told = [HostsAnnotation(each, ()) for each in (WEB, API, OLD)], list[str]()
 
-    managed_hosts.write(Api(web=409, api=404), notes, told.append)
-    managed_hosts.write(Api(web=403), notes, told.append)
-    managed_hosts.write(Api(web=403, old=403), notes, told.append)
+    managed_hosts.write_annotations(Api(web=409, api=404), notes, told.append)
+    managed_hosts.write_annotations(Api(web=403), notes, told.append)
+    managed_hosts.write_annotations(Api(web=403, old=403), notes, told.append)
 
     problem = "pihole.io/managed-hosts is not written: Ingress prod/web: no web"
     assert told == [problem, f"{problem}, and 1 more"]

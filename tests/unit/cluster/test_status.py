@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pic.cluster import status
-from pic.cluster.status import ReadyState, Row, StatusReport
+from pic.cluster.status import ReadyState, StatusReport, StatusRow
 from pic.planning.ownership import Ownership
-from tests.support.api import live
+from tests.support.api import live_object
 
 OURS = Ownership("pic.prod")
 ERROR, PENDING, READY = ReadyState.ERROR, ReadyState.PENDING, ReadyState.READY
@@ -16,7 +16,7 @@ ERROR, PENDING, READY = ReadyState.ERROR, ReadyState.PENDING, ReadyState.READY
 
 def said(host: str, generation: int = 1, **told: object) -> dict[str, Any]:
     """A live object of ours with a status."""
-    found = live(host)
+    found = live_object(host)
     found["metadata"]["generation"] = generation
     return {**found, "status": told}
 
@@ -27,7 +27,7 @@ def ready(message: str, **more: object) -> list[dict[str, Any]]:
 
 
 def judged(raw: dict[str, Any]) -> list[tuple[ReadyState, str]]:
-    return [(row.standing, row.message) for row in status.report([raw], OURS).rows]
+    return [(row.standing, row.message) for row in status.build_report([raw], OURS).rows]
 
 
 def test_errors_come_first_then_what_is_pending_then_what_is_ready() -> None:
@@ -38,21 +38,21 @@ def test_errors_come_first_then_what_is_pending_then_what_is_ready() -> None:
         said("c.example.com", status="Error"),
     ]
 
-    assert status.report(objects, OURS) == StatusReport(
+    assert status.build_report(objects, OURS) == StatusReport(
         (
             *(
-                Row(host, "prod", f"pic-{host}", ERROR, "Error", message)
+                StatusRow(host, "prod", f"pic-{host}", ERROR, "Error", message)
                 for host, message in [
                     ("c.example.com", "the operator gives no reason"),
                     ("d.example.com", "domain is unknown"),
                 ]
             ),
-            Row(
+            StatusRow(
                 *("b.example.com", "prod", "pic-b.example.com", PENDING),
                 phase="Waiting",
                 message="tunnel is not ready",
             ),
-            Row(
+            StatusRow(
                 *("a.example.com", "prod", "pic-a.example.com", READY),
                 phase="Ready",
                 url="https://a.example.com",
@@ -67,7 +67,7 @@ def test_objects_of_others_are_left_out() -> None:
     other["metadata"]["labels"] = {"pic.ingress.k8s.io/stack": "pic.dev"}
     del foreign["metadata"]["labels"]
 
-    assert status.report([other, foreign], OURS) == StatusReport()
+    assert status.build_report([other, foreign], OURS) == StatusReport()
 
 
 def test_an_object_whose_labels_were_stripped_is_ours() -> None:
@@ -118,10 +118,10 @@ def test_what_is_being_deleted_is_not_ready() -> None:
 
 
 def test_an_object_of_ours_that_cannot_be_read_is_an_error() -> None:
-    broken = {**live("a.example.com"), "spec": "nothing"}
+    broken = {**live_object("a.example.com"), "spec": "nothing"}
 
-    assert status.report([broken], OURS).rows == (
-        Row(
+    assert status.build_report([broken], OURS).rows == (
+        StatusRow(
             *("", "prod", "pic-a.example.com", ERROR),
             message="cannot be read: spec is text, not a map",
         ),
@@ -132,23 +132,29 @@ def test_an_object_of_ours_that_cannot_be_read_is_an_error() -> None:
     "metadata", ["nothing", {"name": "a", "namespace": "b", "labels": {"x": "y"}}]
 )
 def test_an_unreadable_object_of_others_is_left_out(metadata: object) -> None:
-    assert status.report([{"metadata": metadata, "spec": "nothing"}], OURS) == StatusReport()
+    assert status.build_report([{"metadata": metadata, "spec": "nothing"}], OURS) == StatusReport()
 
 
 def test_a_selection_has_a_row_for_every_key() -> None:
-    whole = status.report([said("a.example.com", status="Ready"), said("b.example.com")], OURS)
+    whole = status.build_report(
+        [said("a.example.com", status="Ready"), said("b.example.com")], OURS
+    )
 
-    assert status.selected(whole, [("prod", "pic-a.example.com"), ("prod", "gone")]).rows == (
-        Row(
+    assert status.select_rows(whole, [("prod", "pic-a.example.com"), ("prod", "gone")]).rows == (
+        StatusRow(
             *("", "prod", "gone", PENDING),
             message="there is no such object, or it is not ours",
         ),
-        Row("a.example.com", "prod", "pic-a.example.com", READY, "Ready"),
+        StatusRow("a.example.com", "prod", "pic-a.example.com", READY, "Ready"),
     )
 
 
 def test_a_stack_is_ready_when_each_object_is() -> None:
-    rows = (Row("a", "n", "a", READY), Row("b", "n", "b", PENDING), Row("c", "n", "c", ERROR))
+    rows = (
+        StatusRow("a", "n", "a", READY),
+        StatusRow("b", "n", "b", PENDING),
+        StatusRow("c", "n", "c", ERROR),
+    )
 
     assert [StatusReport(rows[:count]).is_ready for count in (0, 1, 2, 3)] == [
         True,
@@ -166,7 +172,7 @@ def test_the_table_has_foreign_words_on_one_line_and_none_for_what_is_ready() ->
     ]
     long = " ".join(["no [31m", *["long"] * 31])[: status.LONGEST_MESSAGE - 1]
 
-    assert status.as_text(status.report(objects, OURS)) == (
+    assert status.as_text(status.build_report(objects, OURS)) == (
         "STATE    HOST             OBJECT                    PHASE    BINDING    URL        "
         "  MESSAGE\n"
         "error    b.example.com    prod/pic-b.example.com    Error    -          -           "
@@ -178,7 +184,7 @@ def test_the_table_has_foreign_words_on_one_line_and_none_for_what_is_ready() ->
 
 
 def test_the_table_has_a_dash_for_what_is_not_known() -> None:
-    report = StatusReport((Row("", "n", "x", PENDING, message="gone"),))
+    report = StatusReport((StatusRow("", "n", "x", PENDING, message="gone"),))
 
     assert status.as_text(report) == (
         "STATE    HOST    OBJECT    PHASE    BINDING    URL    MESSAGE\n"
@@ -199,7 +205,9 @@ def test_the_json_has_whole_messages() -> None:
         "bindingMode": "Bound",
     }
 
-    assert json.loads(status.as_json(status.report([said("a.example.com", **told)], OURS))) == {
+    assert json.loads(
+        status.as_json(status.build_report([said("a.example.com", **told)], OURS))
+    ) == {
         "version": 1,
         "counts": {"error": 1, "pending": 0, "ready": 0},
         "resources": [

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from pic.cluster import wait as waiting
-from pic.cluster.status import ReadyState, Row, StatusReport
+from pic.cluster.status import ReadyState, StatusReport, StatusRow
 from pic.cluster.wait import Clock
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
-from tests.support.api import live
+from tests.support.api import live_object
 
 OURS = Ownership("pic.prod")
 KEYS = [("prod", "pic-a.example.com"), ("prod", "pic-b.example.com")]
@@ -19,7 +19,7 @@ KEYS = [("prod", "pic-a.example.com"), ("prod", "pic-b.example.com")]
 
 def said(host: str, phase: str, message: str = "") -> dict[str, Any]:
     conditions = [{"type": "Ready", "message": message}]
-    return {**live(host), "status": {"status": phase, "conditions": conditions}}
+    return {**live_object(host), "status": {"status": phase, "conditions": conditions}}
 
 
 def both(a: str, b: str, message: str = "") -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ class Operator:
 
     def wait(self, seconds: float, keys: Sequence[tuple[str, str]] = KEYS) -> StatusReport:
         pace = Clock(self.told.append, lambda: self.seconds, self.sleep)
-        return waiting.until_ready(self, OURS, keys, seconds, pace)
+        return waiting.wait_until_ready(self, OURS, keys, seconds, pace)
 
 
 def states(report: StatusReport) -> list[tuple[str, str]]:
@@ -65,7 +65,7 @@ def test_what_is_ready_is_not_waited_for() -> None:
 
     assert operator.wait(60) == StatusReport(
         tuple(
-            Row(host, "prod", f"pic-{host}", ReadyState.READY, "Ready")
+            StatusRow(host, "prod", f"pic-{host}", ReadyState.READY, "Ready")
             for host in ("a.example.com", "b.example.com")
         )
     )
@@ -112,7 +112,7 @@ def test_an_error_that_comes_back_is_told_again() -> None:
 
 
 def test_an_error_of_an_object_without_a_host_names_the_object() -> None:
-    operator = Operator([[{**live("a.example.com"), "spec": "nothing"}]])
+    operator = Operator([[{**live_object("a.example.com"), "spec": "nothing"}]])
 
     operator.wait(0, KEYS[:1])
 

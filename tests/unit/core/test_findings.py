@@ -12,8 +12,8 @@ from pic.core.findings import (
     as_text,
     exit_code,
     failed,
-    guarded,
     passed,
+    run_check,
     skipped,
 )
 
@@ -74,4 +74,4 @@ def test_what_goes_wrong_in_a_check_is_a_finding_beside_the_others(
         yield passed("a", "fine")
         raise error
 
-    assert guarded("b", check) == [passed("a", "fine"), finding]
+    assert run_check("b", check) == [passed("a", "fine"), finding]

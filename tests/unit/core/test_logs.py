@@ -30,7 +30,7 @@ def _as_before() -> Iterator[None]:
 def told(form: LogFormat | None, level: int, message: str, **fields: str | int) -> str:
     stream = io.StringIO()
     logs.configure(form, DEBUG, stream)
-    logs.tell(level, message, **fields)
+    logs.log(level, message, **fields)
     return stream.getvalue()
 
 
@@ -84,10 +84,10 @@ def test_lines_below_the_level_are_not_written() -> None:
     stream = io.StringIO()
     logs.configure(None, WARN, stream)
 
-    logs.tell(INFO, "not this")
+    logs.log(INFO, "not this")
     quiet = logs.is_debug()
     logs.set_level(DEBUG)
-    logs.tell(DEBUG, "but this")
+    logs.log(DEBUG, "but this")
 
     assert stream.getvalue() == "pic: but this\n"
     assert (quiet, logs.is_debug()) == (False, True)
@@ -112,7 +112,7 @@ def test_warnings_of_libraries_are_lines_like_others() -> None:
 def test_standard_error_is_where_lines_go(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(None, INFO)
 
-    logs.tell(INFO, "here")
+    logs.log(INFO, "here")
 
     assert capsys.readouterr() == ("", "pic: here\n")
 
@@ -122,6 +122,6 @@ def test_a_stream_that_is_gone_stops_nothing(capsys: pytest.CaptureFixture[str])
     logs.configure(None, INFO, gone)
     gone.close()
 
-    logs.tell(INFO, "nobody reads this")
+    logs.log(INFO, "nobody reads this")
 
     assert capsys.readouterr() == ("", "")

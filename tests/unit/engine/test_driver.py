@@ -37,9 +37,9 @@ from tests.support.deployed import (
 )
 from tests.support.fakes import (
     DONE,
-    Fake,
-    outputs,
-    same,
+    FakeEngine,
+    outputs_of,
+    unchanged_situation,
 )
 from tests.unit.engine.test_outcome import failed
 
@@ -67,8 +67,8 @@ def refusal(act: Callable[[], object]) -> RefusedError:
 
 
 def test_without_changes_there_is_no_engine(tmp_path: Path) -> None:
-    known = same(A)
-    engine = Fake(tmp_path, outputs(known))
+    known = unchanged_situation(A)
+    engine = FakeEngine(tmp_path, outputs_of(known))
 
     result = driver.up(engine, known, silent)
 
@@ -81,7 +81,7 @@ def test_the_scope_of_a_deployment_does_not_depend_on_the_order_it_is_set_in() -
     one = Settings(namespaces=("b", "a"), ingress_classes=("y", "x"))
     two = Settings(namespaces=("a", "b"), ingress_classes=("x", "y"))
 
-    found = [fingerprint.means(same(A, settings=each)) for each in (one, two)]
+    found = [fingerprint.means(unchanged_situation(A, settings=each)) for each in (one, two)]
 
     assert found[0] == found[1]
     assert (found[0]["namespaces"], found[0]["ingressClasses"]) == ("a, b", "x, y")
@@ -99,8 +99,8 @@ def test_the_scope_of_a_deployment_does_not_depend_on_the_order_it_is_set_in() -
 def test_what_was_declared_otherwise_is_declared_again(
     tmp_path: Path, more: Mapping[str, object], passes: list[str]
 ) -> None:
-    known = same(A)
-    engine = Fake(tmp_path, {**outputs(known), **more}, state(wanted(A)))
+    known = unchanged_situation(A)
+    engine = FakeEngine(tmp_path, {**outputs_of(known), **more}, state(wanted(A)))
 
     assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
     assert engine.log == [
@@ -112,7 +112,7 @@ def test_what_was_declared_otherwise_is_declared_again(
 
 def test_a_new_stack_is_made_first(tmp_path: Path) -> None:
     known, told = situation((), (wanted(A), wanted(B))), list[str]()
-    engine = Fake(tmp_path, None)
+    engine = FakeEngine(tmp_path, None)
 
     assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log == ["alone", "outputs", "create", ("up", {A: "", B: ""}), "done"]
@@ -123,7 +123,7 @@ def test_a_first_run_that_was_interrupted_has_left_resources_and_no_outputs(
     tmp_path: Path,
 ) -> None:
     known = situation((), (wanted(A),))
-    engine = Fake(tmp_path, {}, state(wanted(A)))
+    engine = FakeEngine(tmp_path, {}, state(wanted(A)))
 
     driver.up(engine, known, silent)
 
@@ -142,7 +142,7 @@ def edited(host: str) -> LiveResource:
 
 def test_only_what_others_changed_or_deleted_is_read_anew(tmp_path: Path) -> None:
     known = situation((edited(A), live(wanted(B))), (wanted(A), wanted(B), wanted(C)))
-    engine = Fake(tmp_path, outputs(known), state(wanted(A), wanted(B), wanted(C)))
+    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A), wanted(B), wanted(C)))
     told: list[str] = []
 
     assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
@@ -155,7 +155,7 @@ def test_only_what_others_changed_or_deleted_is_read_anew(tmp_path: Path) -> Non
 
 def test_what_cannot_be_read_anew_ends_the_run(tmp_path: Path) -> None:
     known = situation((edited(A),), (wanted(A),))
-    engine = Fake(tmp_path, outputs(known), state(wanted(A)), WRONG)
+    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A)), WRONG)
 
     result = driver.up(engine, known, silent)
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_read_anew_ends_the_run(tmp_path: Path) -> None:
     assert engine.log[3:] == [("refresh", urn(A)), "done"]
 
 
-class Binding(Fake):
+class Binding(FakeEngine):
     """An engine that keeps the hooks of the resources."""
 
     def up(self, body: Callable[[], None]) -> Outcome:
@@ -181,7 +181,7 @@ class Binding(Fake):
 def test_what_is_only_found_again_in_bulk_is_not_told_of(
     tmp_path: Path, count: int, hooks: list[str]
 ) -> None:
-    known = same(*(f"h{at}.example.com" for at in range(count)))
+    known = unchanged_situation(*(f"h{at}.example.com" for at in range(count)))
     engine = Binding(tmp_path, None)
 
     driver.up(engine, known, silent)
@@ -193,21 +193,21 @@ def test_a_second_digest_is_acknowledged_beside_the_first(tmp_path: Path) -> Non
     going = (live(wanted(A)), live(wanted(B)), live(wanted(C)))
     first = situation(going, (wanted(A), wanted(B)), STRICT).changes.digest
     known = situation(going, (wanted(A), wanted(B)), replace(STRICT, acknowledge=first))
-    stale = {**outputs(known), "deployed": {"pic": "0.0.1"}}
-    engine = Fake(tmp_path, stale, state(wanted(A)), replacing(A))
+    stale = {**outputs_of(known), "deployed": {"pic": "0.0.1"}}
+    engine = FakeEngine(tmp_path, stale, state(wanted(A)), replacing(A))
 
     error = refusal(lambda: driver.up(engine, known, silent))
 
     assert str(error).endswith(f": pic up --acknowledge {first},{error.digest}")
     both = replace(STRICT, acknowledge=f"{first},{error.digest}")
-    again = Fake(tmp_path, stale, state(wanted(A)), replacing(A))
+    again = FakeEngine(tmp_path, stale, state(wanted(A)), replacing(A))
     result = driver.up(again, situation(going, (wanted(A), wanted(B)), both), silent)
     assert result.outcome == DONE
 
 
 def test_a_refusal_comes_before_the_engine(tmp_path: Path) -> None:
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),), STRICT)
-    engine = Fake(tmp_path, outputs(known))
+    engine = FakeEngine(tmp_path, outputs_of(known))
 
     error = refusal(lambda: driver.up(engine, known, silent))
 
@@ -222,8 +222,8 @@ def replacing(host: str) -> Outcome:
 
 
 def test_an_engine_that_would_do_more_than_the_plan_is_refused(tmp_path: Path) -> None:
-    known = same(A, B, settings=STRICT)
-    engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A)), replacing(A))
+    known = unchanged_situation(A, B, settings=STRICT)
+    engine = FakeEngine(tmp_path, outputs_of(known, plugin="4.0"), state(wanted(A)), replacing(A))
     now = fingerprint.means(known)["plugin"]
     told: list[str] = []
 
@@ -240,8 +240,8 @@ def test_an_engine_that_would_do_more_than_the_plan_is_refused(tmp_path: Path) -
     assert told == [f"asking the engine first, since plugin 4.0 → {now}"]
     assert engine.log[3:] == [("preview", {A: "", B: ""})]
 
-    known = same(A, B, settings=replace(STRICT, acknowledge=digest))
-    engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A)), replacing(A))
+    known = unchanged_situation(A, B, settings=replace(STRICT, acknowledge=digest))
+    engine = FakeEngine(tmp_path, outputs_of(known, plugin="4.0"), state(wanted(A)), replacing(A))
     assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
 
 
@@ -252,7 +252,9 @@ def test_an_engine_that_does_what_the_plan_says_or_little_more_goes_on(
     tmp_path: Path, outcome: Outcome
 ) -> None:
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),))
-    engine = Fake(tmp_path, outputs(known, plugin="4.0"), state(wanted(A), wanted(B)), outcome)
+    engine = FakeEngine(
+        tmp_path, outputs_of(known, plugin="4.0"), state(wanted(A), wanted(B)), outcome
+    )
 
     assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
     assert engine.log[3:] == [("preview", {A: ""}), ("up", {A: ""}), "done"]
@@ -260,7 +262,7 @@ def test_an_engine_that_does_what_the_plan_says_or_little_more_goes_on(
 
 def test_what_the_engine_has_forgotten_is_taken_up_before_it_goes(tmp_path: Path) -> None:
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),))
-    engine, told = Fake(tmp_path, outputs(known), state(wanted(A))), list[str]()
+    engine, told = FakeEngine(tmp_path, outputs_of(known), state(wanted(A))), list[str]()
 
     assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), ("up", {A: ""}), "done"]
@@ -269,7 +271,7 @@ def test_what_the_engine_has_forgotten_is_taken_up_before_it_goes(tmp_path: Path
 
 def test_what_cannot_be_taken_up_ends_the_run(tmp_path: Path) -> None:
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),))
-    engine = Fake(tmp_path, outputs(known), state(wanted(A)), WRONG)
+    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A)), WRONG)
 
     assert driver.up(engine, known, silent) == DeployResult(known.changes, WRONG)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), "done"]
@@ -277,7 +279,7 @@ def test_what_cannot_be_taken_up_ends_the_run(tmp_path: Path) -> None:
 
 def test_a_preview_refuses_nothing_and_warns(tmp_path: Path) -> None:
     known = situation((live(wanted(A)), live(wanted(B))), (wanted(A),), STRICT)
-    engine = Fake(tmp_path, {})
+    engine = FakeEngine(tmp_path, {})
 
     assert driver.preview(engine, known) == DONE
     assert engine.log == [("preview", {A: ""})]
@@ -307,7 +309,11 @@ def test_each_run_of_an_engine_keeps_the_history_short(
     known = destroying(A)
     kept = replace(known.settings, keep_history=1)
 
-    act(Fake(tmp_path, {}), replace(known, config=replace(known.config, settings=kept)), silent)
+    act(
+        FakeEngine(tmp_path, {}),
+        replace(known, config=replace(known.config, settings=kept)),
+        silent,
+    )
 
     assert [path.name for path in folder.iterdir()] == ["prod-3.history.json"]
 

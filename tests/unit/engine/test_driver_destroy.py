@@ -14,9 +14,9 @@ from tests.support.deployed import (
 )
 from tests.support.fakes import (
     DONE,
-    Fake,
-    outputs,
-    same,
+    FakeEngine,
+    outputs_of,
+    unchanged_situation,
 )
 from tests.unit.engine.test_driver import (
     WRONG,
@@ -27,7 +27,7 @@ from tests.unit.engine.test_driver import (
 
 
 def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
-    engine, known = Fake(tmp_path, {}), same(A)
+    engine, known = FakeEngine(tmp_path, {}), unchanged_situation(A)
 
     error = refusal(lambda: driver.destroy(engine, known, silent))
 
@@ -43,7 +43,7 @@ def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
 
 def test_a_destroy_declares_nothing_but_its_hooks(tmp_path: Path) -> None:
     known, told = destroying(A), list[str]()
-    engine = Fake(tmp_path, outputs(known), state(wanted(A)))
+    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A)))
 
     assert driver.destroy(engine, known, told.append) == DeployResult(
         driver.everything(known), DONE
@@ -54,7 +54,7 @@ def test_a_destroy_declares_nothing_but_its_hooks(tmp_path: Path) -> None:
 
 def test_a_destroy_takes_up_what_the_engine_has_forgotten(tmp_path: Path) -> None:
     known, told = destroying(A, B), list[str]()
-    engine = Fake(tmp_path, outputs(known), state(wanted(A)))
+    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A)))
 
     driver.destroy(engine, known, told.append)
 
@@ -67,7 +67,7 @@ def test_a_destroy_takes_up_what_the_engine_has_forgotten(tmp_path: Path) -> Non
 
 
 def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None:
-    engine = Fake(tmp_path, None)
+    engine = FakeEngine(tmp_path, None)
 
     driver.destroy(engine, destroying(A), silent)
 
@@ -81,7 +81,7 @@ def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None
 
 def test_a_destroy_that_cannot_take_up_everything_deletes_nothing(tmp_path: Path) -> None:
     known = destroying(A)
-    engine = Fake(tmp_path, {}, StackState(), WRONG)
+    engine = FakeEngine(tmp_path, {}, StackState(), WRONG)
 
     assert driver.destroy(engine, known, silent) == DeployResult(driver.everything(known), WRONG)
     assert engine.log[3:] == [("up", {A: "prod/pic-a"}), "done"]
@@ -91,7 +91,7 @@ def test_a_destroy_on_another_cluster_deletes_nothing(tmp_path: Path) -> None:
     known = destroying()
     settings = replace(known.settings, cluster_id="cluster-2")
     other = replace(known, config=replace(known.config, settings=settings))
-    engine = Fake(tmp_path, {})
+    engine = FakeEngine(tmp_path, {})
 
     assert str(refusal(lambda: driver._releasing(other).run(engine.destroy))) == (  # noqa: SLF001
         "This is cluster cluster-1, and the stack belongs to cluster-2 (pic:clusterId). Check"

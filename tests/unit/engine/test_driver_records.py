@@ -36,7 +36,7 @@ from tests.support.deployed import (
     B,
     NoApi,
 )
-from tests.support.fakes import DONE, Fake, outputs
+from tests.support.fakes import DONE, FakeEngine, outputs_of
 
 IP, OTHER = "10.0.0.1", "10.0.0.2"
 SETTINGS = Settings(
@@ -95,11 +95,11 @@ def silent(_: str) -> None:
     """Tell nobody."""
 
 
-def engine(root: Path, known: Situation, memory: StackState, *ends: Outcome) -> Fake:
-    return Fake(root, {**outputs(known), "digest": "other"}, memory, *ends)
+def engine(root: Path, known: Situation, memory: StackState, *ends: Outcome) -> FakeEngine:
+    return FakeEngine(root, {**outputs_of(known), "digest": "other"}, memory, *ends)
 
 
-def steps(made: Fake) -> list[object]:
+def steps(made: FakeEngine) -> list[object]:
     return [each for each in made.log if isinstance(each, tuple)]
 
 
@@ -164,12 +164,12 @@ def test_a_record_that_others_have_deleted_is_read_anew(tmp_path: Path) -> None:
     assert steps(made) == [("refresh", f"urn::{A}/A"), ("up", {f"{A}/A": ""})]
 
 
-def moving(root: Path, *ends: Outcome) -> tuple[Fake, Situation]:
+def moving(root: Path, *ends: Outcome) -> tuple[FakeEngine, Situation]:
     """Return an engine whose records were declared in another Pi-hole."""
     known = situation((), A)
     former = {**fingerprint.means(known), "piholeUrl": "http://former.hole"}
-    passed = {**outputs(known), "deployed": former}
-    return Fake(root, passed, state(A), Outcome(), *ends), known
+    passed = {**outputs_of(known), "deployed": former}
+    return FakeEngine(root, passed, state(A), Outcome(), *ends), known
 
 
 def test_another_pi_hole_is_read_once_the_engine_knows_the_way(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_another_pi_hole_that_fails_ends_the_run(tmp_path: Path, passes: int) ->
 
 def test_without_changes_only_the_annotations_are_repaired(tmp_path: Path) -> None:
     known = situation((live(A),), A, managed="old.example.com")
-    made = Fake(tmp_path, outputs(known))
+    made = FakeEngine(tmp_path, outputs_of(known))
 
     result = driver.up(made, known, silent)
 
@@ -214,7 +214,7 @@ def written(known: Situation) -> list[dict[str, str]]:
 @pytest.mark.parametrize("same", [True, False])
 def test_a_pihole_that_does_not_answer_is_in_the_result(tmp_path: Path, same: bool) -> None:  # noqa: FBT001
     known = situation(None, A)
-    made = Fake(tmp_path, outputs(known)) if same else engine(tmp_path, known, state(A))
+    made = FakeEngine(tmp_path, outputs_of(known)) if same else engine(tmp_path, known, state(A))
 
     result = driver.up(made, known, silent)
 

@@ -19,7 +19,7 @@ from tests.support.deployed import (
     state,
     wanted,
 )
-from tests.support.fakes import Fake, outputs, same
+from tests.support.fakes import FakeEngine, outputs_of, unchanged_situation
 
 
 class Posting(NoApi):
@@ -36,7 +36,7 @@ class Posting(NoApi):
 
 def warned(transport: Posting, *messages: str, settings: Settings | None = None) -> Situation:
     """What is found when nothing is to be done, and an Ingress is warned of."""
-    known = same(A, settings=settings)
+    known = unchanged_situation(A, settings=settings)
     about = Ref("Ingress", "prod", "web")
     reasons = (Reason.EMPTY_HOST, Reason.INVALID_HOST)
     notices = tuple(Notice(*each) for each in zip(reasons, [about] * 2, messages, strict=False))
@@ -55,8 +55,8 @@ def silent(_: str) -> None:
 def test_a_new_warning_alone_is_told_and_remembered_by_the_engine(tmp_path: Path) -> None:
     api = Posting()
     before, after = warned(api, "one"), warned(api, "one", "two")
-    known = {**outputs(before), "told": event_texts.digests(before.warnings)}
-    engine = Fake(tmp_path, known, state(wanted(A)))
+    known = {**outputs_of(before), "told": event_texts.digests(before.warnings)}
+    engine = FakeEngine(tmp_path, known, state(wanted(A)))
 
     driver.up(engine, after, silent)
 
@@ -66,7 +66,9 @@ def test_a_new_warning_alone_is_told_and_remembered_by_the_engine(tmp_path: Path
 
 def test_warnings_that_were_told_need_no_engine(tmp_path: Path) -> None:
     known = warned(Posting(), "one", "two")
-    engine = Fake(tmp_path, {**outputs(known), "told": event_texts.digests(known.warnings)})
+    engine = FakeEngine(
+        tmp_path, {**outputs_of(known), "told": event_texts.digests(known.warnings)}
+    )
 
     driver.up(engine, known, silent)
 
@@ -76,7 +78,7 @@ def test_warnings_that_were_told_need_no_engine(tmp_path: Path) -> None:
 def test_without_events_warnings_change_nothing(tmp_path: Path) -> None:
     quiet = Settings(cluster_id=CLUSTER, events=False)
     known = warned(Posting(), "one", settings=quiet)
-    engine = Fake(tmp_path, outputs(known))
+    engine = FakeEngine(tmp_path, outputs_of(known))
 
     driver.up(engine, known, silent)
 

@@ -9,7 +9,7 @@ import pytest
 from pic.core.errors import EngineError, RefusedError
 from pic.engine.hooks import Hooks
 from pic.engine.inline import Program
-from tests.support.fakes import Fake
+from tests.support.fakes import FakeEngine
 
 
 def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
@@ -18,7 +18,7 @@ def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
     def refuse(_: Hooks) -> None:
         raise RefusedError("no")
 
-    engine = Fake(tmp_path, {})
+    engine = FakeEngine(tmp_path, {})
 
     with pytest.raises(RefusedError, match=r"^no$"):
         Program(refuse).run(engine.up)

@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from pic.core.errors import FailureClass, PicError, PiholeError, SettingsError, classed
+from pic.core.errors import (
+    FailureClass,
+    PicError,
+    PiholeError,
+    SettingsError,
+    with_class,
+)
 from pic.core.model import RECORD_TYPE
 from pic.engine.outcome import Failure, Outcome, counted
 from tests.support.deployed import URN, urn
@@ -183,6 +189,6 @@ def test_records_are_counted_and_their_failures_keep_their_class() -> None:
 def test_the_class_of_an_error_survives_the_way_through_the_engine(
     error: PicError, words: str, kind: FailureClass, after: int | None
 ) -> None:
-    told = Failure(A, classed(error))
+    told = Failure(A, with_class(error))
 
     assert (told.message, told.kind, told.retry_after) == (words, kind, after)

@@ -27,7 +27,7 @@ from pic.snapshot.branch import (
 )
 from tests.support.api import (
     CLUSTER,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -206,7 +206,7 @@ def test_a_path_that_is_not_there_is_told() -> None:
 
 def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) -> None:
     with serving() as api:
-        furnish(api, [ingress("web", "a.org"), ingress("other", "b.org")])
+        fill_cluster(api, [ingress("web", "a.org"), ingress("other", "b.org")])
         environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
         new = manifest(tmp_path, web(), web("new"))
 
@@ -220,7 +220,9 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
         ("other", "uid-prod-other", 1),
         ("new", derived_uid("Ingress", "prod", "new"), 0),
     ]
-    assert [each.path.partition("?")[0] for each in api.asked].count(f"{NETWORKING}/ingresses") == 2
+    assert [each.path.partition("?")[0] for each in api.requests].count(
+        f"{NETWORKING}/ingresses"
+    ) == 2
 
 
 def test_standard_input_is_read_once() -> None:

@@ -20,7 +20,7 @@ from pic.snapshot.branch import Branch, Proposal, propose
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -38,7 +38,7 @@ def api(tmp_path: Path) -> Iterator[Api]:
             "pihole.io/register": "true",
             "pihole.io/managed-hosts": "web.lan",
         }
-        furnish(found, [web])
+        fill_cluster(found, [web])
         found.kubeconfig(tmp_path / "config")
         yield found
 
@@ -177,7 +177,7 @@ def test_pihole_is_not_asked_where_it_is_no_target_or_nowhere(api: Api, tmp_path
     assert (nowhere.records, nowhere.unanswered) == (None, None)
     assert (other.records, other.unanswered) == (None, None)
     assert asked == []
-    assert api.asked
+    assert api.requests
 
 
 def test_a_review_of_a_branch_tells_that_records_were_not_compared(tmp_path: Path) -> None:

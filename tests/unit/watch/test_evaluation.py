@@ -17,10 +17,10 @@ from pic.watch.evaluation import Evaluator
 from pic.watch.store import Store, object_key, pack
 from tests.support.api import (
     CRD_FILE,
-    HASTE,
+    SHORT_TIMEOUTS,
     Answer,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -33,14 +33,14 @@ RESOURCES = f"{PANGOLIN}/pangolinresources"
 @pytest.fixture
 def api() -> Iterator[Api]:
     with serving() as made:
-        furnish(made, [ingress("web", HOST)])
+        fill_cluster(made, [ingress("web", HOST)])
         yield made
 
 
 def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
     asked = StackConfig(Settings(**settings), STACK, Ownership(STACK), ())
     transport = listing.connect(
-        asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, HASTE
+        asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, SHORT_TIMEOUTS
     )
     made = Evaluator(
         asked, transport, Store(listing.listings(asked.settings), lambda: 1.0, lambda: None)
@@ -52,7 +52,7 @@ def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
 def refresh(looker: Evaluator) -> None:
     """Let the cache know what the server has."""
     for read in listing.listings(looker.config.settings):
-        found = listing.listing(looker.transport, read)
+        found = listing.list_objects(looker.transport, read)
         looker.cache.replace(read, {object_key(raw): pack(read.kind.name, raw) for raw in found})
 
 
@@ -107,7 +107,7 @@ def test_a_host_without_an_object_differs(api: Api, tmp_path: Path) -> None:
 
 def test_what_is_live_and_was_deployed_is_the_same(api: Api, tmp_path: Path) -> None:
     found = looker(api, tmp_path)
-    api.holds(RESOURCES, created(found))
+    api.set_objects(RESOURCES, created(found))
     refresh(found)
     unknown, _ = found.look()
     found.deployed = dict(unknown.deployment)
@@ -121,7 +121,7 @@ def test_what_is_live_and_was_deployed_is_the_same(api: Api, tmp_path: Path) -> 
 def test_an_object_that_was_changed_by_hand_differs(api: Api, tmp_path: Path) -> None:
     found = looker(api, tmp_path)
     live: Any = created(found)
-    api.holds(RESOURCES, live)
+    api.set_objects(RESOURCES, live)
     refresh(found)
     view, _ = found.look()
     found.deployed = dict(view.deployment)
@@ -139,7 +139,7 @@ def test_another_schema_is_planned_for_anew(api: Api, tmp_path: Path) -> None:
     found.ask()
     same, _ = found.look()
     crd = yaml.safe_load(CRD_FILE.read_text().replace("targets:", "target:"))
-    api.says(CRD, Answer(crd))
+    api.set_answers(CRD, Answer(crd))
     found.ask()
     other, plan = found.look()
 
@@ -149,7 +149,7 @@ def test_another_schema_is_planned_for_anew(api: Api, tmp_path: Path) -> None:
 
 def test_without_a_schema_nobody_looks(api: Api, tmp_path: Path) -> None:
     found = looker(api, tmp_path)
-    api.refuses(CRD, 404, "not found")
+    api.refuse(CRD, 404, "not found")
 
     with pytest.raises(ClusterError, match="the cluster has no CRD for PangolinResource"):
         found.look()
@@ -158,8 +158,8 @@ def test_without_a_schema_nobody_looks(api: Api, tmp_path: Path) -> None:
 def test_what_the_guard_refuses_has_a_name_and_a_number(api: Api, tmp_path: Path) -> None:
     found = looker(api, tmp_path)
     live = created(found)
-    api.holds(RESOURCES, live)
-    api.holds(f"{NETWORKING}/ingresses")
+    api.set_objects(RESOURCES, live)
+    api.set_objects(f"{NETWORKING}/ingresses")
     refresh(found)
     view, _ = found.look()
 

@@ -17,9 +17,9 @@ from pic.watch.evaluation import Evaluator
 from pic.watch.store import Store
 from tests.support.api import (
     CLUSTER,
-    HASTE,
+    SHORT_TIMEOUTS,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -49,7 +49,7 @@ def hold(api: Api, annotations: Mapping[str, str]) -> None:
     """Let the cluster have one Ingress whose host is to be registered."""
     web = ingress("web", HOST)
     web["metadata"]["annotations"] = {"pihole.io/register": "true", **annotations}
-    furnish(api, [web])
+    fill_cluster(api, [web])
 
 
 def logins(pihole: PiHole) -> int:
@@ -63,7 +63,7 @@ def looker(api: Api, folder: Path, url: str, **settings: Any) -> Evaluator:
     )
     environment = {"KUBECONFIG": api.kubeconfig(folder / "config"), "PIHOLE_PASSWORD": PASSWORD}
     cache = Store(listing.listings(wanted), lambda: 1.0, lambda: None)
-    transport = listing.connect(wanted, environment, HASTE)
+    transport = listing.connect(wanted, environment, SHORT_TIMEOUTS)
     made = Evaluator(
         StackConfig(wanted, STACK, Ownership(STACK), ()), transport, cache, environment
     )

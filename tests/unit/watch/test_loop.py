@@ -13,7 +13,7 @@ from pic.watch.loop import Loop, StopReason
 from pic.watch.run_report import RunReport
 from pic.watch.schedule import Verdict
 from pic.watch.store import Store
-from tests.support.fakes import same
+from tests.support.fakes import unchanged_situation
 
 SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
 DONE = RunReport(0, deployed={"digest": "d"}, raw={"exitCode": 0})
@@ -63,7 +63,7 @@ class Runs:
 class Looker:
     log: list[object]
     finds: list[Verdict | ClusterError]
-    config: object = field(default_factory=lambda: same("a.example.com").config)
+    config: object = field(default_factory=lambda: unchanged_situation("a.example.com").config)
     deployed: object = None
     reads: list[bool] = field(default_factory=list)
 

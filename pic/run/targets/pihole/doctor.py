@@ -10,8 +10,8 @@ from pic.core.findings import (
     USAGE,
     Finding,
     failed,
-    guarded,
     passed,
+    run_check,
     skipped,
 )
 from pic.core.json_values import mapping, sequence
@@ -54,7 +54,7 @@ class _Visit:
 
 def examine(context: DoctorContext, settings: Settings) -> Iterator[Finding]:
     """Yield what is to be said of the Pi-hole of a stack."""
-    yield from guarded(plugin_check.NAME, lambda: plugin_check.examine(context))
+    yield from run_check(plugin_check.NAME, lambda: plugin_check.examine(context))
     http = HttpTimeouts(CONNECT_SECONDS, context.seconds)
     timeouts = SessionTimeouts(LockTimeouts(context.seconds), http)
     try:
@@ -133,9 +133,9 @@ def _within(session: Session, settings: Settings) -> Iterator[Finding]:
     ours = next((each for each in seats if each.get("current_session") is True), None)
     kind = _kind(ours)
     yield passed(LOGIN, f"it is entered {kind}")
-    yield from guarded(RIGHTS, lambda: _rights(session, kind))
-    yield from guarded(SEATS, lambda: _seats(session, len(seats)))
-    yield from guarded(RECORDS, lambda: _records(session, settings.cluster_id))
+    yield from run_check(RIGHTS, lambda: _rights(session, kind))
+    yield from run_check(SEATS, lambda: _seats(session, len(seats)))
+    yield from run_check(RECORDS, lambda: _records(session, settings.cluster_id))
 
 
 WEB, APP, CLI = "with the web password", "with an app password", "with its CLI password"

@@ -45,9 +45,9 @@ WELL = [
 @pytest.fixture
 def api() -> Iterator[Api]:
     with serving() as made:
-        made.says("/version", Answer({"gitVersion": "v1.36.3"}))
-        made.says(PANGOLIN, Answer({"resources": [{"name": name} for name in KINDS]}))
-        made.says(REVIEW, Answer({"status": {"allowed": True}}))
+        made.set_answers("/version", Answer({"gitVersion": "v1.36.3"}))
+        made.set_answers(PANGOLIN, Answer({"resources": [{"name": name} for name in KINDS]}))
+        made.set_answers(REVIEW, Answer({"status": {"allowed": True}}))
         yield made
 
 
@@ -87,7 +87,7 @@ def test_a_cluster_that_is_away_is_asked_once(clinic: Clinic) -> None:
 
 
 def test_credentials_that_are_not_accepted_open_nothing(clinic: Clinic, api: Api) -> None:
-    api.refuses("/version", 401, "who are you")
+    api.refuse("/version", 401, "who are you")
 
     assert found(clinic, api)[0] == failed(
         "cluster", "the credentials are not accepted: renew them"
@@ -95,7 +95,7 @@ def test_credentials_that_are_not_accepted_open_nothing(clinic: Clinic, api: Api
 
 
 def test_a_version_that_may_not_be_read_hides_nothing(clinic: Clinic, api: Api) -> None:
-    api.refuses("/version", 403, "no")
+    api.refuse("/version", 403, "no")
 
     answers = passed("cluster", "it answers, but not with its version (HTTP 403)")
     assert found(clinic, api) == [answers, *WELL[1:]]
@@ -117,9 +117,9 @@ def test_a_stack_of_another_cluster(clinic: Clinic, api: Api) -> None:
 
 
 def test_each_part_that_cannot_be_asked_leaves_the_others(clinic: Clinic, api: Api) -> None:
-    api.refuses(IDENTITY, 404, "gone")
-    api.refuses(PANGOLIN, 500, "ill")
-    api.refuses(REVIEW, 403, "no")
+    api.refuse(IDENTITY, 404, "gone")
+    api.refuse(PANGOLIN, 500, "ill")
+    api.refuse(REVIEW, 403, "no")
 
     assert [(each.name, each.verdict.value) for each in found(clinic, api)] == [
         ("cluster", "pass"),
@@ -130,7 +130,7 @@ def test_each_part_that_cannot_be_asked_leaves_the_others(clinic: Clinic, api: A
 
 
 def test_each_crd_that_is_missing_is_named(clinic: Clinic, api: Api) -> None:
-    api.says(PANGOLIN, Answer({"resources": [{"name": "pangolintunnels"}]}))
+    api.set_answers(PANGOLIN, Answer({"resources": [{"name": "pangolintunnels"}]}))
 
     assert found(clinic, api)[2:4] == [
         failed("CRDs", f"{plural}.tunnel.pangolin.io is missing", HINT)
@@ -146,7 +146,7 @@ def test_the_older_generation_is_told_with_what_it_lacks(clinic: Clinic, api: Ap
     }
     spec = {"properties": {"spec": {"properties": fields}}}
     version = {"name": "v1alpha1", "served": True, "schema": {"openAPIV3Schema": spec}}
-    api.says(CRD, Answer({"spec": {"versions": [version]}}))
+    api.set_answers(CRD, Answer({"spec": {"versions": [version]}}))
 
     assert found(clinic, api)[2] == passed(
         "CRDs",
@@ -174,7 +174,7 @@ def test_a_stack_without_pangolin_needs_no_crds(clinic: Clinic, api: Api) -> Non
 
 def test_each_permission_that_is_not_granted_is_named(clinic: Clinic, api: Api) -> None:
     denied, granted = (Answer({"status": {"allowed": allowed}}) for allowed in (False, True))
-    api.says(REVIEW, denied, granted, denied, granted)
+    api.set_answers(REVIEW, denied, granted, denied, granted)
 
     assert found(clinic, api)[3:] == [
         failed("permissions", f"not allowed: {what}", "grant it: docs/permissions.md")

@@ -14,7 +14,7 @@ from pic.settings.stack_file import StackFile
 from tests.support.api import (
     CLUSTER,
     Api,
-    furnish,
+    fill_cluster,
     ingress,
     serving,
 )
@@ -36,7 +36,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     with serving() as api:
-        furnish(api, [ingress("web", "a.example.org"), ingress("other", "b.example.org")])
+        fill_cluster(api, [ingress("web", "a.example.org"), ingress("other", "b.example.org")])
         monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
         yield api
 
@@ -53,7 +53,7 @@ def test_what_is_planned_from_a_snapshot_is_what_is_planned_live(
 ) -> None:
     live = output(capsys, "plan", "--output", "json")
     assert output(capsys, "snapshot", "--out", "snap.json") == ""
-    asked = len(api.asked)
+    asked = len(api.requests)
     monkeypatch.delenv("KUBECONFIG")
 
     assert output(capsys, "plan", "--snapshot", "snap.json", "--output", "json") == live
@@ -61,7 +61,7 @@ def test_what_is_planned_from_a_snapshot_is_what_is_planned_live(
         "a.example.org",
         "b.example.org",
     ]
-    assert len(api.asked) == asked
+    assert len(api.requests) == asked
     # Without a snapshot there is no way on.
     assert main.main(["plan"]) == 5
 
@@ -83,7 +83,7 @@ def test_a_cluster_that_cannot_be_read_whole_writes_nothing(
     root: Path, api: Api, capsys: Capture
 ) -> None:
     (root / "snap.json").write_text("the last one")
-    api.refuses(f"{NETWORKING}/ingresses", 403, "no")
+    api.refuse(f"{NETWORKING}/ingresses", 403, "no")
 
     assert main.main(["snapshot", "--out", "snap.json"]) == 5
     assert capsys.readouterr() == (

@@ -14,7 +14,7 @@ from tests.support.api import (
     CLUSTER,
     Answer,
     Api,
-    live,
+    live_object,
     serving,
 )
 
@@ -23,7 +23,7 @@ RESOURCES = f"{PANGOLIN}/pangolinresources"
 
 
 def said(phase: str) -> dict[str, Any]:
-    return {**live("app.example.com"), "status": {"status": phase}}
+    return {**live_object("app.example.com"), "status": {"status": phase}}
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def listings(api: Api, *phases: str) -> None:
     """Let each listing show the object in the next phase."""
     kind = "PangolinResourceList"
     bodies = [{"kind": kind, "metadata": {}, "items": [said(phase)]} for phase in phases]
-    api.says(RESOURCES, *map(Answer, bodies))
+    api.set_answers(RESOURCES, *map(Answer, bodies))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_json_goes_to_standard_output(api: Api, capsys: Capture) -> None:
 
 
 def test_a_stack_without_objects_is_ready(api: Api, capsys: Capture) -> None:
-    api.holds(RESOURCES)
+    api.set_objects(RESOURCES)
 
     assert main.main(["status", "--wait", "60"]) == 0
     assert capsys.readouterr().out == "No object of this stack is live.\n"

@@ -24,7 +24,7 @@ from tests.support.api import (
     service,
     tunnel,
 )
-from tests.support.fakes import HOST, project, ran
+from tests.support.fakes import HOST, project, run_pic
 from tests.support.waiting import until
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/pic-prod"
@@ -46,7 +46,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 def holds(api: Api, path: str, kind: str, *items: object) -> None:
     body = {"kind": f"{kind}List", "metadata": {"resourceVersion": "7"}, "items": items}
-    api.says(path, Answer(body))
+    api.set_answers(path, Answer(body))
 
 
 class Terminal:
@@ -133,7 +133,7 @@ def test_other_settings_are_followed_and_wrong_ones_are_told(
 
 
 def test_only_who_holds_the_lease_runs(api: Api, tmp_path: Path) -> None:
-    api.refuses(LEASE, 403, "you may not")
+    api.refuse(LEASE, 403, "you may not")
 
     words = ["watch", "--leader-elect", "--lease-namespace", "ops", "--listen", ""]
     with Terminal(tmp_path, lambda said: "another watcher leads" in said) as terminal:
@@ -159,7 +159,7 @@ def test_a_lease_needs_a_namespace(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "NAMESPACE", tmp_path / "namespace")
-    code, _, err = ran(capsys, "watch", "--leader-elect", "--listen", "")
+    code, _, err = run_pic(capsys, "watch", "--leader-elect", "--listen", "")
 
     assert code == 2
     assert err == "pic: name a namespace for the Lease: --lease-namespace, outside of a pod\n"
@@ -170,7 +170,7 @@ def test_a_lease_needs_a_namespace(
 
 @pytest.mark.usefixtures("api")
 def test_settings_that_cannot_be_right_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ran(capsys, "watch", "--config", "resyncPeriod=never")[0] == SettingsError.exit_code
+    assert run_pic(capsys, "watch", "--config", "resyncPeriod=never")[0] == SettingsError.exit_code
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_where_to_listen_is_a_host_and_a_port(given: str, address: tuple[str, in
 
 @pytest.mark.parametrize("given", ["8080x", "host:", "host:99999", "host"])
 def test_what_is_no_address_is_told(given: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = ran(capsys, "watch", "--listen", given)
+    code, _, err = run_pic(capsys, "watch", "--listen", given)
 
     assert code == 2
     assert err.endswith(f"argument --listen: {given!r} is not HOST:PORT\n")
