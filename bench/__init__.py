@@ -1,1 +1,1 @@
-"""Measurements: `make bench…`. Nothing here is a test."""
+"""Holds the measurements behind `make bench…`; nothing here is a test."""

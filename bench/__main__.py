@@ -1,6 +1,7 @@
-"""Measure this project beside its yardsticks: `python -m bench`, or `make bench`.
+"""Measures pic against its yardsticks: `python -m bench`, or `make bench`.
 
-The Kubernetes API server, the Pulumi engine and the commands are real, and thrown away in the end.
+The Kubernetes API server, the Pulumi engine and the commands are real; all of them end with the
+bench.
 """
 
 import json
@@ -11,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from bench import commands, figures, options, tables
+from bench import commands, figures, tables
 from bench.errors import BenchError
 from bench.figures import Observed, Row, Samples
-from bench.options import Options
+from bench.options import Options, read_options
 from bench.rounds import Rounds
-from bench.stage import Stage, stage
+from bench.stage import Stage, open_stage
 from dev import standalone, toolchain
 from dev.controlplane import ControlPlaneError
 from dev.toolchain import Toolchain
@@ -24,53 +25,53 @@ from dev.workspace import ROOT
 from pic.core.json_values import mapping
 
 OUT = ROOT / "bench" / "out"
-TROUBLE = (AssertionError, BenchError, ControlPlaneError, toolchain.ToolchainError)
+EXPECTED_ERRORS = (AssertionError, BenchError, ControlPlaneError, toolchain.ToolchainError)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """One run of the measurements."""
+    """Represents one run of the measurements."""
 
-    asked: Options
+    options: Options
     tools: Toolchain
     began: float = field(default_factory=monotonic)
 
     def main(self) -> tuple[Samples, dict[Row, Observed]]:
-        """Measure everything with the number of hosts that is asked for."""
-        samples = Samples(self.asked.hosts)
-        with stage(self.tools, self.asked.hosts) as made:
+        """Measure everything with the configured number of hosts."""
+        samples = Samples(self.options.hosts)
+        with open_stage(self.tools, self.options.hosts) as stage:
             for number in self._numbers():
-                naive = number <= self.asked.naive_rounds
-                self._rounds(made, samples, number).whole(number, naive=naive)
-            return samples, self._rounds(made, samples, 0).watch()
+                naive = number <= self.options.naive_rounds
+                self._rounds(stage, samples, number).whole(number, naive=naive)
+            return samples, self._rounds(stage, samples, 0).observe()
 
     def growing(self, hosts: int) -> Samples:
-        """Measure this project with a number of hosts."""
+        """Measure pic alone with a number of hosts."""
         samples = Samples(hosts)
-        with stage(self.tools, hosts) as made:
+        with open_stage(self.tools, hosts) as stage:
             for number in self._numbers():
-                self._rounds(made, samples, number).growing(number)
+                self._rounds(stage, samples, number).growing(number)
         return samples
 
     def _numbers(self) -> range:
-        return range(1, self.asked.rounds + 1)
+        return range(1, self.options.rounds + 1)
 
-    def _rounds(self, made: Stage, samples: Samples, number: int) -> Rounds:
-        """Return a round; number 0 is the one that is watched."""
-        which = f"round {number} of {self.asked.rounds}" if number else "watched"
-        place = f"{samples.hosts:,} hosts, {which}"
+    def _rounds(self, stage: Stage, samples: Samples, number: int) -> Rounds:
+        """Return a round; number 0 is the one that is observed instead of timed."""
+        which = f"round {number} of {self.options.rounds}" if number else "observed"
+        context = f"{samples.hosts:,} hosts, {which}"
 
         def tell(text: str) -> None:
             ends = text.endswith("\n")
-            head = "" if ends else f"[{monotonic() - self.began:7.1f} s] {place}: "
+            head = "" if ends else f"[{monotonic() - self.began:7.1f} s] {context}: "
             print(head + text, end="", flush=True)
 
-        driver = commands.driver(plain=self.asked.plain)
-        return Rounds(made, driver, samples, tell)
+        driver = commands.driver(plain=self.options.plain)
+        return Rounds(stage, driver, samples, tell)
 
 
 def write(name: str, content: object) -> Path:
-    """Write JSON into the folder of results."""
+    """Write JSON into bench/out, and return the path relative to the checkout."""
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / name
     path.write_text(json.dumps(content, indent=1) + "\n")
@@ -78,31 +79,33 @@ def write(name: str, content: object) -> Path:
 
 
 def watcher(hosts: int) -> Mapping[str, object]:
-    """Return the memory of the watcher, where `make bench-watch` has measured so many hosts."""
+    """Return the memory of the watcher, if `make bench-watch` has measured this many hosts."""
     file = OUT / "watch.json"
-    known = mapping(json.loads(file.read_text()), "it") if file.exists() else {}
-    return mapping(known.get("rss_mb"), "rss_mb") if known.get("hosts") == hosts else {}
+    results = mapping(json.loads(file.read_text()), file.name) if file.exists() else {}
+    return mapping(results.get("rss_mb"), "rss_mb") if results.get("hosts") == hosts else {}
 
 
-def run(asked: Options) -> None:
+def run(options: Options) -> None:
     """Measure, print tables, and write the results."""
     tools = toolchain.resolve(echo=lambda line: print(line, file=sys.stderr))
-    bench = Bench(asked, tools)
-    samples, watched = bench.main()
-    growth = [bench.growing(hosts) for hosts in asked.growth]
-    found = figures.results(samples, growth, watched)
-    found["rss_mb"] = {**mapping(found["rss_mb"], "rss_mb"), **watcher(asked.hosts)}
+    bench = Bench(options, tools)
+    samples, observed = bench.main()
+    growth = [bench.growing(hosts) for hosts in options.growth]
+    results = figures.results(samples, growth, observed)
+    results["rss_mb"] = {**mapping(results["rss_mb"], "rss_mb"), **watcher(options.hosts)}
     for table in (tables.figures, tables.growth, tables.memory, tables.goals):
-        if text := table(found):
+        if text := table(results):
             print("", text, sep="\n")
-    every = [figures.every(each) for each in (samples, *growth)]
-    written = write("results.json", found), write("rounds.json", every)
-    print(f"\nThe figures are in {written[0]}, those of every round in {written[1]}.")
+    rounds = [figures.all_rounds(sample) for sample in (samples, *growth)]
+    medians, single = write("results.json", results), write("rounds.json", rounds)
+    print(f"\nThe medians are in {medians}, the figures of every round in {single}.")
 
 
-def main() -> int:
-    """Run the measurements and return the exit code: 0 also where a goal is not met."""
-    return standalone.main("bench", lambda: run(options.read(os.environ)), TROUBLE)
+def main(environment: Mapping[str, str] = os.environ) -> int:
+    """Run the measurements and return the exit code, which is 0 even if a goal is not met."""
+    return standalone.main(
+        "bench", lambda: run(read_options(environment)), EXPECTED_ERRORS, environment
+    )
 
 
 if __name__ == "__main__":

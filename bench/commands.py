@@ -1,4 +1,4 @@
-"""The commands that are measured: this project's, the engine's, kubectl's, the naive program's."""
+"""Builds the commands to measure: those of pic, the engine, kubectl and the naive program."""
 
 import re
 from collections.abc import Callable
@@ -10,20 +10,21 @@ from bench.running import Command, run
 from dev.workspace import ROOT, Workspace
 
 STACK = "dev"
-DIFFERS = 1  # the exit code of kubectl diff where something does
+DIFFERS = 1  # the exit code of kubectl diff if it finds a difference
 REFUSED = 3
-# Yardsticks run with the settings they have by themselves, not with those of the toolchain.
-BY_ITSELF = ("env", "-u", "GOGC", "-u", "PULUMI_PARALLEL")
+# Yardsticks run with their default settings, not with those of the toolchain.
+WITH_DEFAULTS = ("env", "-u", "GOGC", "-u", "PULUMI_PARALLEL")
 _ACKNOWLEDGE = re.compile(r"(?:--acknowledge[ =]|PIC_ACKNOWLEDGE=)([0-9a-f]+)")
 
 
 @dataclass(frozen=True)
 class Driver:
-    """How a stack is deployed and destroyed, each time without a question.
+    """Deploys and destroys a stack without prompts.
 
     Attributes:
-        prepare: Makes what a first deployment expects; not measured.
-        destroy: Returns the command once it is known; the look for it is not measured.
+        prepare: Makes what a first deployment needs; this is not measured.
+        up: Returns the command that deploys.
+        destroy: Returns the command that destroys; finding it is not measured.
     """
 
     prepare: Callable[[Workspace], None]
@@ -32,7 +33,7 @@ class Driver:
 
 
 def driver(*, plain: bool) -> Driver:
-    """Return `pic up` and `pic destroy`, or plain `pulumi` in their place."""
+    """Return a driver that uses `pic up` and `pic destroy`, or plain `pulumi`."""
     if plain:
         return Driver(make_stack, _pulumi_up, _pulumi_destroy)
     return Driver(lambda _: None, _pic_up, _pic_destroy)
@@ -45,10 +46,9 @@ def engine_up(project: Workspace, *, refresh: bool) -> Command:
 
 
 def first_engine_up(project: Workspace) -> Command:
-    """Return the plain `pulumi up` that is the first after a deployment.
+    """Return the first plain `pulumi up` after a deployment.
 
-    It notes in the state of every resource what the deployment left out, so it would write the
-    state once for each.
+    It changes the state of every resource, and would write the whole state after each one.
     """
     plain = engine_up(project, refresh=False)
     return Command(plain.words, {"PULUMI_SKIP_CHECKPOINTS": "true"})
@@ -57,7 +57,7 @@ def first_engine_up(project: Workspace) -> Command:
 def naive_up(project: Workspace) -> Command:
     """Return the naive program's `pulumi up`, with default settings."""
     flags = ("--yes", "--skip-preview", "--stack", STACK)
-    return Command((*BY_ITSELF, *project.pulumi_command("up", *flags)))
+    return Command((*WITH_DEFAULTS, *project.pulumi_command("up", *flags)))
 
 
 def engine_alone(project: Workspace, objects: Path) -> Command:
@@ -67,34 +67,34 @@ def engine_alone(project: Workspace, objects: Path) -> Command:
 
 
 def make_stack(project: Workspace) -> None:
-    """Make the empty stack."""
+    """Create the empty stack."""
     project.pulumi("stack", "init", STACK, "--no-select")
 
 
 def kubectl(project: Workspace, *words: str, good: tuple[int, ...] = (0,)) -> Command:
-    """Return a command of kubectl."""
-    whole = (*BY_ITSELF, *project.tools.controlplane.kubectl, *words)
-    # In the usual place it may find what another server on this port had to offer.
+    """Return a kubectl command."""
+    whole = (*WITH_DEFAULTS, *project.tools.controlplane.kubectl, *words)
+    # The default cache may hold the API of an earlier server on this port.
     cache = {"KUBECACHEDIR": str(project.path / "kubectl")}
     return Command(whole, cache, good)
 
 
 def kubectl_apply(project: Workspace, objects: Path) -> Command:
-    """Return what creates the same objects."""
+    """Return the command that creates the same objects."""
     return kubectl(project, "apply", "--server-side", "--filename", str(objects))
 
 
 def kubectl_diff(project: Workspace, objects: Path) -> Command:
-    """Return what compares the same objects."""
+    """Return the command that compares the same objects."""
     words = ("diff", "--server-side", "--filename", str(objects))
     return kubectl(project, *words, good=(0, DIFFERS))
 
 
 def kubectl_delete(project: Workspace, objects: Path) -> Command:
-    """Return what deletes the same objects.
+    """Return the command that deletes the same objects.
 
-    Nothing keeps them, so each is gone when the answer is there. Waiting for that takes kubectl
-    longer than the deletion: it watches one object after the other.
+    They have no finalizers, so each is deleted when the API server answers. Without --wait=false
+    kubectl would watch one object after the other, which takes longer than the deletion.
     """
     return kubectl(project, "delete", "--wait=false", "--filename", str(objects))
 
@@ -108,16 +108,16 @@ def _pic_up(project: Workspace) -> Command:
 
 
 def _pic_destroy(project: Workspace) -> Command:
-    """Return the destroy with the acknowledgement that a first one asks for."""
-    refused = run(project, _pic(project, "destroy", good=(REFUSED,)))
-    found = _ACKNOWLEDGE.search(refused)
-    if not found:
-        raise BenchError(f"pic destroy is refused without an acknowledgement:\n{refused}")
-    return _pic(project, "destroy", "--acknowledge", found[1])
+    """Return `pic destroy` with the acknowledgement from a first, refused attempt."""
+    printed = run(project, _pic(project, "destroy", good=(REFUSED,)))
+    match = _ACKNOWLEDGE.search(printed)
+    if not match:
+        raise BenchError(f"pic destroy printed no acknowledgement:\n{printed}")
+    return _pic(project, "destroy", "--acknowledge", match[1])
 
 
 def _pulumi_up(project: Workspace) -> Command:
-    """Return `pulumi up` in the environment that the documentation recommends."""
+    """Return `pulumi up` with the environment variables that the documentation recommends."""
     recommended = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_RUN_PROGRAM": "true"}
     flags = ("--yes", "--skip-preview", "--stack", STACK)
     return Command(project.pulumi_command("up", *flags), recommended)

@@ -1,5 +1,5 @@
-"""The errors that `make bench` expects."""
+"""Defines the error of the measurements."""
 
 
 class BenchError(Exception):
-    """Something cannot be measured; the message says what and why."""
+    """Says what cannot be measured, and why."""

@@ -1,4 +1,4 @@
-"""Figures from what was measured: medians, ratios, and the shape of results.json. No I/O."""
+"""Computes medians and ratios from the measurements, in the shape of results.json. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Json = dict[str, object]
 
 
 class Row(StrEnum):
-    """What is timed."""
+    """Names what is timed."""
 
     COLD = "cold"
     COLD_EVENTS = "cold_events"
@@ -39,11 +39,12 @@ OURS = (
 
 @dataclass
 class Samples:
-    """What was measured with one number of hosts.
+    """Holds the measurements with one number of hosts.
 
     Attributes:
-        seconds: Of each row, one figure a round.
-        moved: How many live objects the healing of a lost state touched, one figure a round.
+        hosts: The number of hosts.
+        seconds: The times of each row, one per round.
+        moved: The number of live objects that the recovery of a lost state changed, per round.
     """
 
     hosts: int
@@ -51,24 +52,24 @@ class Samples:
     moved: list[int] = field(default_factory=list)
 
     def add(self, row: Row, seconds: float) -> None:
-        """Note a time."""
+        """Record a time."""
         self.seconds.setdefault(row, []).append(seconds)
 
     def of(self, row: Row) -> float | None:
-        """Return the median of a row; None where it was not measured."""
+        """Return the median of a row, or None if it was not measured."""
         return median(self.seconds[row]) if self.seconds.get(row) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What was seen during one run that was watched, and so not timed.
+    """Holds what was observed during one run, which was not timed.
 
     Attributes:
-        tree_mb: The largest sum of resident memory over the process and its descendants, in MiB.
-        process_mb: The largest resident memory of the process that was started, in MiB.
-        engines: How many processes of the engine, its language host and plugins were seen.
-        clis: How many processes of the CLI were seen that only ask.
-        requests: Requests about single PangolinResources, so neither LIST nor WATCH.
+        tree_mb: The peak sum of resident memory over the process and its descendants, in MiB.
+        process_mb: The peak resident memory of the started process, in MiB.
+        engines: The number of processes of the engine, its language host and plugins.
+        clis: The number of processes of the CLI that only query.
+        requests: The requests about single PangolinResources: all but LIST and WATCH.
     """
 
     tree_mb: float
@@ -79,30 +80,30 @@ class Observed:
 
 
 def ratio(value: float | None, yardstick: float | None) -> float | None:
-    """Return a value as a multiple of its yardstick; None where one was not measured."""
+    """Return a value as a multiple of its yardstick, or None if one was not measured."""
     if value is None or not yardstick:
         return None
     return round(value / yardstick, RATIO_DIGITS)
 
 
 def results(
-    main: Samples, growth: Sequence[Samples], watched: Mapping[Row, Observed]
+    main: Samples, growth: Sequence[Samples], observed: Mapping[Row, Observed]
 ) -> dict[str, object]:
-    """Return what goes into results.json; null is what was not measured."""
+    """Return the content of results.json; a figure is null if it was not measured."""
     return {
         "hosts": main.hosts,
         "cold": _cold(main),
-        "noop": _noop(main, watched.get(Row.NOOP)),
-        "engine_noop": _engine_noop(main, watched.get(Row.ENGINE_NOOP)),
-        "one_change": _one_change(main, watched.get(Row.ONE_CHANGE)),
+        "noop": _noop(main, observed.get(Row.NOOP)),
+        "engine_noop": _engine_noop(main, observed.get(Row.ENGINE_NOOP)),
+        "one_change": _one_change(main, observed.get(Row.ONE_CHANGE)),
         "state_lost": _state_lost(main),
-        "destroy": _beside(main, Row.DESTROY, Row.KUBECTL_DELETE),
+        "destroy": _compared(main, Row.DESTROY, Row.KUBECTL_DELETE),
         "growth": _growth(growth),
-        "rss_mb": {row.value: _memory(seen) for row, seen in watched.items()},
+        "rss_mb": {row.value: _memory(run) for row, run in observed.items()},
     }
 
 
-def _beside(main: Samples, row: Row, yardstick: Row) -> Json:
+def _compared(main: Samples, row: Row, yardstick: Row) -> Json:
     return {
         "seconds": _seconds(main, row),
         yardstick.value: _seconds(main, yardstick),
@@ -110,8 +111,8 @@ def _beside(main: Samples, row: Row, yardstick: Row) -> Json:
     }
 
 
-def _and(main: Samples, word: str, row: Row, yardstick: Row) -> Json:
-    """Return another row beside the yardstick of a section."""
+def _variant(main: Samples, word: str, row: Row, yardstick: Row) -> Json:
+    """Return another row of a section, with its ratio to the yardstick of the section."""
     return {
         f"seconds_{word}": _seconds(main, row),
         f"ratio_{word}": ratio(main.of(row), main.of(yardstick)),
@@ -127,39 +128,39 @@ def _naive(main: Samples, row: Row, yardstick: Row) -> Json:
 
 def _cold(main: Samples) -> Json:
     return {
-        **_beside(main, Row.COLD, Row.KUBECTL_APPLY),
+        **_compared(main, Row.COLD, Row.KUBECTL_APPLY),
         **_naive(main, Row.NAIVE, Row.KUBECTL_APPLY),
-        **_and(main, "events", Row.COLD_EVENTS, Row.KUBECTL_APPLY),
+        **_variant(main, "events", Row.COLD_EVENTS, Row.KUBECTL_APPLY),
         "engine_alone": _seconds(main, Row.ENGINE_COLD),
         "ratio_engine_alone": ratio(main.of(Row.ENGINE_COLD), main.of(Row.KUBECTL_APPLY)),
         "ratio_to_engine_alone": ratio(main.of(Row.COLD), main.of(Row.ENGINE_COLD)),
     }
 
 
-def _noop(main: Samples, seen: Observed | None) -> Json:
+def _noop(main: Samples, observed: Observed | None) -> Json:
     return {
-        **_beside(main, Row.NOOP, Row.KUBECTL_DIFF),
+        **_compared(main, Row.NOOP, Row.KUBECTL_DIFF),
         **_naive(main, Row.NAIVE_NOOP, Row.KUBECTL_DIFF),
-        "engine_processes": seen.engines if seen else None,
-        "cli_processes": seen.clis if seen else None,
-        "requests": seen.requests if seen else None,
+        "engine_processes": observed.engines if observed else None,
+        "cli_processes": observed.clis if observed else None,
+        "requests": observed.requests if observed else None,
     }
 
 
-def _engine_noop(main: Samples, seen: Observed | None) -> Json:
+def _engine_noop(main: Samples, observed: Observed | None) -> Json:
     return {
-        **_beside(main, Row.ENGINE_NOOP, Row.KUBECTL_DIFF),
-        **_and(main, "refresh", Row.ENGINE_NOOP_REFRESH, Row.KUBECTL_DIFF),
-        **_and(main, "first", Row.ENGINE_FIRST, Row.KUBECTL_DIFF),
-        "requests": seen.requests if seen else None,
+        **_compared(main, Row.ENGINE_NOOP, Row.KUBECTL_DIFF),
+        **_variant(main, "refresh", Row.ENGINE_NOOP_REFRESH, Row.KUBECTL_DIFF),
+        **_variant(main, "first", Row.ENGINE_FIRST, Row.KUBECTL_DIFF),
+        "requests": observed.requests if observed else None,
     }
 
 
-def _one_change(main: Samples, seen: Observed | None) -> Json:
+def _one_change(main: Samples, observed: Observed | None) -> Json:
     return {
-        **_beside(main, Row.ONE_CHANGE, Row.ENGINE_NOOP),
+        **_compared(main, Row.ONE_CHANGE, Row.ENGINE_NOOP),
         **_naive(main, Row.NAIVE_ONE_CHANGE, Row.ENGINE_NOOP),
-        "requests": seen.requests if seen else None,
+        "requests": observed.requests if observed else None,
     }
 
 
@@ -173,7 +174,7 @@ def _state_lost(main: Samples) -> Json:
 
 
 def _growth(sizes: Sequence[Samples]) -> Json:
-    """Return time per host at two sizes: of each row, and first of the row that grows most."""
+    """Return the time per host of each row at two sizes, and that of the row that grows most."""
     if len(sizes) != 2:
         return {}
     rows = {row.value: _growth_of(row, *sizes) for row in OURS}
@@ -199,8 +200,8 @@ def _per_host(samples: Samples, row: Row) -> float | None:
     return None if seconds is None else seconds / samples.hosts
 
 
-def _memory(seen: Observed) -> Json:
-    return {"tree": round(seen.tree_mb), "process": round(seen.process_mb)}
+def _memory(observed: Observed) -> Json:
+    return {"tree": round(observed.tree_mb), "process": round(observed.process_mb)}
 
 
 def _seconds(main: Samples, row: Row) -> float | None:
@@ -211,10 +212,10 @@ def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def every(samples: Samples) -> Json:
-    """Return every single figure, in seconds, in the order of the rounds."""
+def all_rounds(samples: Samples) -> Json:
+    """Return the figures of every round, in seconds."""
     seconds = {
-        row.value: [round(each, SECONDS_DIGITS) for each in samples.seconds[row]]
+        row.value: [round(figure, SECONDS_DIGITS) for figure in samples.seconds[row]]
         for row in Row
         if row in samples.seconds
     }

@@ -1,7 +1,7 @@
-"""The least that the engine needs for the same objects: `python -m bench.floor OBJECTS`.
+"""Deploys the same objects with as little as the engine needs: `python -m bench.floor OBJECTS`.
 
-No cluster is read, nothing is planned, guarded or hooked. The working directory is a project whose
-stack `dev` is there, and empty.
+It reads no cluster, plans nothing, and runs no guard and no hooks. The working directory must be a
+project with an empty stack `dev`.
 """
 
 import gc
@@ -26,14 +26,14 @@ from pic.settings.parse import Settings
 
 
 def declare(objects: list[Object]) -> None:
-    """Declare objects as they are."""
-    nothing = pulumi.ResourceHookBinding()
+    """Register objects unchanged."""
+    no_hooks = pulumi.ResourceHookBinding()
     shared = declaration.declarations(Plan(), "bench", Settings())
     resources = [Declaration(body["spec"]["name"], body) for body in objects]
     batch = Batch(
         replace(shared, resources=resources),
         providers.provider_resource(shared.provider),
-        Bindings(nothing, nothing),
+        Bindings(no_hooks, no_hooks),
     )
 
     async def register() -> None:
@@ -43,7 +43,7 @@ def declare(objects: list[Object]) -> None:
 
 
 def main(file: str) -> int:
-    """Make the objects of a file, and return the exit code."""
+    """Create the objects of a file, and return the exit code."""
     objects: list[Object] = json.loads(Path(file).read_text())["items"]
     engine = Engine(Path.cwd(), commands.STACK, os.environ)
     outcome = engine.up(lambda: declare(objects))

@@ -1,4 +1,4 @@
-"""The goals, and whether what was found meets them. No I/O."""
+"""Defines the goals, and compares the results with them. No I/O."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,20 +7,22 @@ Results = Mapping[str, object]
 
 
 def look_up(results: Results, path: str) -> float | None:
-    """Return the figure at a dotted path of results.json; None where it was not measured."""
-    found: object = results
+    """Return the figure at a dotted path of results.json, or None if it was not measured."""
+    value: object = results
     for key in path.split("."):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, (int, float)) else None
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, (int, float)) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A figure that must not be above a limit.
+    """Sets the upper limit of a figure.
 
     Attributes:
-        path: Of the figure in results.json, dotted.
-        unit: Follows limit and figure: a yardstick, or what is counted.
+        what: The measured operation.
+        path: The dotted path of the figure in results.json.
+        limit: The largest figure that meets the goal.
+        unit: The unit of limit and figure: a yardstick, or what is counted.
     """
 
     what: str
@@ -30,10 +32,10 @@ class Goal:
 
     def verdict(self, results: Results) -> str:
         """Say whether the goal is met."""
-        found = look_up(results, self.path)
-        if found is None:
+        figure = look_up(results, self.path)
+        if figure is None:
             return "not measured"
-        return "met" if found <= self.limit else "NOT MET"
+        return "met" if figure <= self.limit else "NOT MET"
 
 
 _APPLY, _DIFF = "x kubectl apply --server-side", "x kubectl diff --server-side"

@@ -1,4 +1,4 @@
-"""Watches a process and all that it starts: their memory, and which of them are the engine's."""
+"""Observes the descendants of a process: their memory, and which of them are the engine's."""
 
 import os
 import threading
@@ -12,21 +12,21 @@ CLI = "pulumi"
 OPERATIONS = {"up", "preview", "refresh", "destroy"}
 
 
-class Watch:
-    """Looks at the descendants of a process, which itself does not count, until the block ends.
+class Observer:
+    """Samples the descendants of a process, without the process itself, until the block ends.
 
     Attributes:
-        tree_mb: The largest sum of their resident memory seen; shared pages count for each. In MiB.
-        process_mb: The largest resident memory of the child, ever. In MiB.
-        engines: Processes of the engine, its language hosts and its plugins.
-        clis: Processes of the CLI that only ask, for the outputs of a stack for example.
+        tree_mb: The peak sum of their resident memory in MiB; shared pages count several times.
+        process_mb: The peak resident memory of the first child in MiB.
+        engines: The process ids of the engine, its language hosts and its plugins.
+        clis: The process ids of the CLI that only query, such as the outputs of a stack.
     """
 
     def __init__(self, root: int) -> None:
         self._root = root
-        self._ended = threading.Event()
+        self._stop = threading.Event()
         self._first = 0
-        self._thread = threading.Thread(target=self._watch, name="memory")
+        self._thread = threading.Thread(target=self._observe, name="memory")
         self.tree_mb = 0.0
         self.process_mb = 0.0
         self.engines: set[int] = set()
@@ -37,25 +37,25 @@ class Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
+        self._stop.set()
         self._thread.join()
 
-    def _watch(self) -> None:
-        while not self._ended.wait(PERIOD_SECONDS):
-            self._look()
+    def _observe(self) -> None:
+        while not self._stop.wait(PERIOD_SECONDS):
+            self._sample()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         parents = dict(_parents())
-        # Of the root's children the first is the one it started; others fall to it later.
+        # The root starts one child; orphans of that child become its children later.
         children = (pid for pid, parent in parents.items() if parent == self._root)
         self._first = self._first or min(children, default=0)
         below = _descendants(self._root, parents)
         self.tree_mb = max(self.tree_mb, sum(map(_resident, below)))
         self.process_mb = max(self.process_mb, _peak(self._first))
         for pid in below:
-            self._know(pid)
+            self._classify(pid)
 
-    def _know(self, pid: int) -> None:
+    def _classify(self, pid: int) -> None:
         words = _read(f"/proc/{pid}/cmdline").split("\0")
         name = Path(words[0]).name
         if name.startswith(f"{CLI}-") or (name == CLI and OPERATIONS.intersection(words)):
@@ -65,14 +65,14 @@ class Watch:
 
 
 def _parents() -> Iterator[tuple[int, int]]:
-    """Yield every process and its parent."""
-    for name in os.listdir("/proc"):  # noqa: PTH208 - quick
+    """Yield the id of every process and of its parent."""
+    for name in os.listdir("/proc"):  # noqa: PTH208 - iterdir is slower
         if name.isdigit() and (stat := _read(f"/proc/{name}/stat")):
             yield int(name), int(stat.rpartition(")")[2].split()[1])
 
 
 def _descendants(root: int, parents: dict[int, int]) -> set[int]:
-    """Return all below a process, however deep."""
+    """Return all descendants of a process."""
     below: set[int] = set()
     layer = {root}
     while layer := {pid for pid, parent in parents.items() if parent in layer}:

@@ -1,14 +1,14 @@
 """Times the Pi-hole target: `python -m bench.pihole`, or `make bench-pihole`.
 
-A control plane and a Pi-hole of its own, which takes as long as a real one was measured to take.
-Figures go to bench/out/pihole.json, as tables to the terminal.
+It starts a control plane, and a Pi-hole with the measured latencies of a real one. It prints tables
+and writes the figures to bench/out/pihole.json.
 """
 
 import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
@@ -23,7 +23,7 @@ from bench.running import Command, run
 from dev import toolchain
 from dev.controlplane import ControlPlane, ControlPlaneError
 from dev.pihole import MEASURED, PiHole, PiHoleError
-from dev.probing import Heard, Probe
+from dev.probing import Probe, ProbeCounts
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT, Workspace, workspace
 from pic.settings.stack_file import StackFile
@@ -35,9 +35,9 @@ GOALS = {100: 5.0, 1_000: 15.0}  # seconds until the last name resolves
 FIRST, SECOND, THIRD = "192.168.9.1", "192.168.9.2", "192.168.9.3"
 BY_HAND = ("192.168.1.2 nas.lan # by hand", "192.168.1.3 printer.lan")
 INGRESSES = f"/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/ingresses"
-PASSWORD = "a password for the bench"  # noqa: S105 - protects nothing
+PASSWORD = "a password for the bench"  # noqa: S105 - only for this bench
 
-# More questions would keep Pi-hole, which is in this process, from its work.
+# Pi-hole runs in this process, so more queries would slow it down.
 PAUSE_SECONDS = 0.01
 
 Figures = dict[str, Any]
@@ -45,7 +45,7 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True)
 class Site:
-    """Where one number of Ingresses is registered."""
+    """Holds what one number of Ingresses is measured with."""
 
     count: int
     plane: ControlPlane
@@ -57,8 +57,8 @@ class Site:
         """The hosts of all Ingresses."""
         return [f"app-{number}.{DOMAIN}" for number in range(self.count)]
 
-    def empty(self) -> None:
-        """Begin anew: Ingresses that were never registered, no state, no records but by hand."""
+    def reset(self) -> None:
+        """Start over: new Ingresses, no state, and only the records made by hand."""
         self.plane.kubectl("delete", "--raw", INGRESSES)
         self.plane.kubectl(
             *("apply", "--server-side", "--filename=-"),
@@ -85,57 +85,58 @@ class Site:
         self.project.state.mkdir()
 
     def set_address(self, address: str) -> None:
-        """Say which address names have by default."""
+        """Set the default address of the names."""
         StackFile(self.project.path, commands.STACK).merge({"piholeTargetIp": address})
 
     @property
     def command(self) -> Sequence[str]:
-        """What deploys."""
+        """The command that deploys."""
         return (str(self.project.python), "-m", "pic", "up", "--stack", commands.STACK)
 
     def up(self) -> Figures:
-        """Deploy, and return how long that took and how often the records were written."""
+        """Deploy, and return the time and the number of writes to Pi-hole."""
         before, began = self.pihole.writes, monotonic()
         run(self.project, Command(self.command))
         return {"seconds": monotonic() - began, "writes": self.pihole.writes - before}
 
     def probed(self, names: Sequence[str], expected: Sequence[str]) -> Figures:
-        """Deploy while names are asked for all the time, and return both."""
+        """Deploy while a probe queries the names, and return the figures of both."""
         with Probe(self.pihole, names, expected) as probe:
-            done = self.up()
+            figures = self.up()
         resolved(self.pihole, names, expected[-1], lambda: False)
-        return {**done, **_told(probe.heard)}
+        return {**figures, **_probe_figures(probe.counts)}
 
 
-def _told(heard: Heard) -> Figures:
-    return {"probes": heard.asked, "missing": heard.missing, "strange": heard.strange}
+def _probe_figures(counts: ProbeCounts) -> Figures:
+    return {"probes": counts.queries, "missing": counts.missing, "strange": counts.unexpected}
 
 
 def resolved(
-    pihole: PiHole, names: Sequence[str], address: str, works: Callable[[], bool]
+    pihole: PiHole, names: Sequence[str], address: str, running: Callable[[], bool]
 ) -> float:
-    """Wait until every name has one address, and return when that was, by the monotonic clock.
+    """Wait until every name resolves to one address, and return the monotonic time of that.
 
     Args:
-        pihole: Who is asked.
-        names: What for.
-        address: What each should have.
-        works: Says whether what registers them still does.
+        pihole: The resolver.
+        names: The names to resolve.
+        address: The address that each name should have.
+        running: Says whether the process that registers the names still runs.
 
     Raises:
-        BenchError: A name has another address, or none, although nobody works on it any more.
+        BenchError: The process has ended, but a name does not have the address.
     """
     for name in names:
-        while (found := pihole.ask(name)) != [address]:
-            if not works() and (found := pihole.ask(name)) != [address]:
-                raise BenchError(f"{name} has {found} where it should have {address}")
+        while pihole.ask(name) != [address]:
+            # The record may have come between the query and the end of the process.
+            if not running() and (answer := pihole.ask(name)) != [address]:
+                raise BenchError(f"{name} resolves to {answer}, but should resolve to {address}")
             sleep(PAUSE_SECONDS)
     return monotonic()
 
 
 def cold(site: Site) -> Figures:
-    """Register everything from nothing, and time until the last name resolves."""
-    site.empty()
+    """Register all hosts from an empty state, and time until the last name resolves."""
+    site.reset()
     began = monotonic()
     with site.project.start(*site.command) as process:
         last = resolved(site.pihole, site.names, FIRST, lambda: process.poll() is None)
@@ -147,30 +148,30 @@ def cold(site: Site) -> Figures:
 
 def measure(site: Site, rounds: int) -> Figures:
     """Return every figure of one number of Ingresses."""
-    firsts = [cold(site) for _ in range(rounds)]
-    found: Figures = {
+    deployments = [cold(site) for _ in range(rounds)]
+    figures: Figures = {
         "hosts": site.count,
-        "resolvable": [each["resolvable"] for each in firsts],
-        "cold": [each["seconds"] for each in firsts],
+        "resolvable": [deployment["resolvable"] for deployment in deployments],
+        "cold": [deployment["seconds"] for deployment in deployments],
         "noop": site.up(),
     }
     words = ("annotate", "ingress", "app-0", "--namespace", NAMESPACE)
     site.plane.kubectl(*words, f"pihole.io/target-ip={SECOND}")
-    found["one"] = site.probed(site.names[:1], (FIRST, SECOND))
+    figures["one"] = site.probed(site.names[:1], (FIRST, SECOND))
     site.set_address(THIRD)
-    found["all"] = site.probed(site.names[1:], (FIRST, THIRD))
+    figures["all"] = site.probed(site.names[1:], (FIRST, THIRD))
     site.lose_state()
     lines = site.pihole.lines
-    found["lost"] = site.up()
-    found["lost"]["moved"] = lines != site.pihole.lines
-    found["by_hand"] = [line for line in site.pihole.lines if line in BY_HAND] == [*BY_HAND]
-    found["at_once"], found["deaths"] = site.pihole.most_at_once, len(site.pihole.deaths)
-    return found
+    figures["lost"] = site.up()
+    figures["lost"]["moved"] = lines != site.pihole.lines
+    figures["by_hand"] = [line for line in site.pihole.lines if line in BY_HAND] == [*BY_HAND]
+    figures["at_once"], figures["deaths"] = site.pihole.most_at_once, len(site.pihole.deaths)
+    return figures
 
 
 @contextmanager
-def site(tools: Toolchain, count: int) -> Iterator[Site]:
-    """Start everything for one number of Ingresses; end all of it with the block."""
+def open_site(tools: Toolchain, count: int) -> Iterator[Site]:
+    """Start everything for one number of Ingresses; everything ends with the block."""
     with (
         ControlPlane(crds="targets", binaries=tools.controlplane) as plane,
         PiHole(password=PASSWORD, pace=MEASURED, dns=True) as pihole,
@@ -183,76 +184,86 @@ def site(tools: Toolchain, count: int) -> Iterator[Site]:
         yield Site(count, plane, project, pihole)
 
 
-def checks(found: Figures) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield each goal with its limit, the figure, and whether it is met."""
-    count, last = found["hosts"], median(found["resolvable"])
+def checks(figures: Figures) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield each goal with its limit, the figure, and whether the goal is met."""
+    count, last = figures["hosts"], median(figures["resolvable"])
     goal = GOALS.get(count)
     name = f"{count:,} hosts: "
     if goal:
-        yield f"{name}resolvable from nothing", f"{goal:g} s", f"{last:.1f} s", last < goal
+        yield (
+            f"{name}first deployment, until the last name resolves",
+            f"{goal:g} s",
+            f"{last:.1f} s",
+            last < goal,
+        )
     for what, key in ("one address changed", "one"), ("all addresses changed", "all"):
-        gaps = found[key]["missing"] + found[key]["strange"]
-        told = f"{gaps} of {found[key]['probes']:,} probes"
-        yield f"{name}{what}, gaps", "0", told, gaps == 0
+        gaps = figures[key]["missing"] + figures[key]["strange"]
+        measured = f"{gaps} of {figures[key]['probes']:,} probes"
+        yield f"{name}{what}, gaps", "0", measured, gaps == 0
     for what, key in ("nothing to do", "noop"), ("state lost", "lost"):
-        writes = found[key]["writes"]
+        writes = figures[key]["writes"]
         yield f"{name}{what}, writes", "0", f"{writes}", writes == 0
-    yield f"{name}requests at once", "1", f"{found['at_once']}", found["at_once"] == 1
-    kept = "kept" if found["by_hand"] else "changed"
-    yield f"{name}lines by hand", "kept", kept, found["by_hand"]
+    concurrent = figures["at_once"]
+    yield f"{name}concurrent requests", "1", f"{concurrent}", concurrent == 1
+    lines = "unchanged" if figures["by_hand"] else "changed"
+    yield f"{name}records made by hand", "unchanged", lines, figures["by_hand"]
 
 
-def times(found: Figures) -> list[str]:
+def times(figures: Figures) -> list[str]:
     """Return the seconds of one number of Ingresses, for a table."""
     seconds = (
-        median(found["resolvable"]),
-        median(found["cold"]),
-        *(found[key]["seconds"] for key in ("noop", "one", "all", "lost")),
+        median(figures["resolvable"]),
+        median(figures["cold"]),
+        *(figures[key]["seconds"] for key in ("noop", "one", "all", "lost")),
     )
-    return [f"{found['hosts']:,}", *(f"{each:.1f}" for each in seconds)]
+    return [f"{figures['hosts']:,}", *(f"{figure:.1f}" for figure in seconds)]
 
 
-def report(figures: Sequence[Figures]) -> bool:
-    """Print tables, and say whether every goal is met."""
+def report(results: Sequence[Figures]) -> bool:
+    """Print tables, and return whether every goal is met."""
     headers = ("hosts", "resolvable", "pic up", "nothing to do", "one address", "all", "state lost")
     print("Seconds:\n")
-    print(tabulate([times(each) for each in figures], headers=headers, disable_numparse=True))
-    rows = [row for each in figures for row in checks(each)]
-    table = [(what, limit, seen, "met" if met else "NOT MET") for what, limit, seen, met in rows]
+    print(tabulate([times(figures) for figures in results], headers=headers, disable_numparse=True))
+    rows = [row for figures in results for row in checks(figures)]
+    table = [
+        (what, limit, measured, "met" if met else "NOT MET") for what, limit, measured, met in rows
+    ]
     print()
-    print(tabulate(table, headers=("goal", "at most", "found", ""), disable_numparse=True))
+    print(tabulate(table, headers=("goal", "at most", "measured", ""), disable_numparse=True))
     return all(met for *_, met in rows)
 
 
-def numbers(variable: str, usual: Sequence[int]) -> Sequence[int]:
-    """Read whole numbers with commas from the environment.
+def numbers(
+    variable: str, default: Sequence[int], environment: Mapping[str, str] = os.environ
+) -> Sequence[int]:
+    """Read whole numbers, separated by commas, from an environment variable.
 
     Raises:
-        BenchError: They are something else.
+        BenchError: The variable has other content.
     """
-    words = [each.strip() for each in os.environ.get(variable, "").split(",") if each.strip()]
-    if not all(each.isdecimal() and int(each) for each in words):
+    words = [word.strip() for word in environment.get(variable, "").split(",") if word.strip()]
+    if not all(word.isdecimal() and int(word) for word in words):
         raise BenchError(f"{variable} is {','.join(words)}; allowed: whole numbers from 1")
-    return [*map(int, words)] or usual
+    return [*map(int, words)] or default
 
 
 def main() -> int:
-    """Measure, print and write; the exit code is 1 where a goal is not met."""
-    figures = []
+    """Measure, print and write; return 1 if a goal is not met."""
+    results = []
     try:
         sizes = numbers("BENCH_HOSTS", SIZES)
         rounds = numbers("BENCH_ROUNDS", (ROUNDS,))[0]
         tools = toolchain.resolve(echo=lambda line: print(line, file=sys.stderr))
         for count in sizes:
-            with site(tools, count) as made:
-                figures.append(measure(made, rounds))
+            with open_site(tools, count) as site:
+                results.append(measure(site, rounds))
     except (BenchError, PiHoleError, ControlPlaneError, toolchain.ToolchainError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(figures, indent=2) + "\n")
-    met = report(figures)
-    print(f"\nEvery figure is in {OUT.relative_to(ROOT)}.")
+    OUT.write_text(json.dumps(results, indent=2) + "\n")
+    met = report(results)
+    print(f"\nThe figures are in {OUT.relative_to(ROOT)}.")
     return 0 if met else 1
 
 

@@ -1,4 +1,4 @@
-"""Times planning from memory, and its growth, in processes of their own."""
+"""Times the planning of Ingresses in memory, with one process for each size."""
 
 import json
 import resource
@@ -19,26 +19,27 @@ from pic.core.model import (
     Snapshot,
     Tunnel,
 )
-from pic.planning import plan
 from pic.planning.ownership import Ownership
+from pic.run.targets import build_plan
 from pic.settings.parse import Settings
 
 SIZES = (1_000, 2_500, 5_000, 10_000)
-HOSTS_EACH = 2
+HOSTS_PER_INGRESS = 2
 LABEL = "pic.bench"
 
 
-def snapshot(ingresses: int) -> Snapshot:
-    """Return a cluster of that many Ingresses with two hosts of two paths each."""
+def make_snapshot(ingresses: int) -> Snapshot:
+    """Return a snapshot with Ingresses that have two hosts with two paths each."""
+    namespaces = [_namespace(number) for number in range(50)]
     return Snapshot(
         cluster_id="bench",
         ingresses=tuple(_ingress(number) for number in range(ingresses)),
-        services=tuple(Service(_place(n), "web", (ServicePort("http", 80),)) for n in range(50)),
-        tunnels=tuple(Tunnel(_place(n), "default", status="Ready") for n in range(50)),
+        services=tuple(Service(name, "web", (ServicePort("http", 80),)) for name in namespaces),
+        tunnels=tuple(Tunnel(name, "default", status="Ready") for name in namespaces),
     )
 
 
-def _place(number: int) -> str:
+def _namespace(number: int) -> str:
     return f"team-{number % 50}"
 
 
@@ -48,39 +49,41 @@ def _ingress(number: int) -> Ingress:
         IngressPath("/", PathType.PREFIX, backend),
         IngressPath(f"/api/v{number % 7}", PathType.PREFIX, backend),
     )
-    rules = tuple(Rule(f"h{at}.app-{number}.example.com", paths) for at in range(HOSTS_EACH))
+    rules = tuple(
+        Rule(f"h{host}.app-{number}.example.com", paths) for host in range(HOSTS_PER_INGRESS)
+    )
     return Ingress(
-        _place(number), f"app-{number}", f"uid-{number}", class_name="pangolin", rules=rules
+        _namespace(number), f"app-{number}", f"uid-{number}", class_name="pangolin", rules=rules
     )
 
 
 def measure(ingresses: int) -> dict[str, float]:
     """Plan once in this process and return the figures."""
-    seen = snapshot(ingresses)
+    snapshot = make_snapshot(ingresses)
     start = time.perf_counter()
-    planned = plan.build(seen, Settings(), LABEL, Ownership(LABEL))
+    plan = build_plan(snapshot, Settings(), LABEL, Ownership(LABEL))
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"hosts": len(planned.resources), "seconds": seconds, "megabytes": memory}
+    return {"hosts": len(plan.resources), "seconds": seconds, "megabytes": memory}
 
 
 def main() -> None:
-    """Print a table, one process a size so that memory is that of one plan."""
+    """Print a table; each size has its own process, so that the memory is that of one plan."""
     if len(sys.argv) > 1:
         print(json.dumps(measure(int(sys.argv[1]))))
         return
     rows = []
     for size in SIZES:
         command = [sys.executable, "-m", "bench.plan", str(size)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found = json.loads(done.stdout)
+        process = subprocess.run(command, check=True, capture_output=True, text=True)
+        figures = json.loads(process.stdout)
         rows.append(
             {
                 "ingresses": size,
-                "hosts": found["hosts"],
-                "seconds": f"{found['seconds']:.2f}",
-                "µs a host": f"{found['seconds'] / found['hosts'] * 1e6:.0f}",
-                "MB resident": f"{found['megabytes']:.0f}",
+                "hosts": figures["hosts"],
+                "seconds": f"{figures['seconds']:.2f}",
+                "µs per host": f"{figures['seconds'] / figures['hosts'] * 1e6:.0f}",
+                "MB resident": f"{figures['megabytes']:.0f}",
             }
         )
     print(tabulate(rows, headers="keys"))

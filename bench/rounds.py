@@ -1,4 +1,4 @@
-"""The order in which things are measured, and what each must have done."""
+"""Runs the measurements in order, and checks what each command has done."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +15,13 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Rounds:
-    """Measures on one stage; every round begins and ends with no object and no state.
+    """Measures on one stage; every round begins and ends without objects and without state.
 
     Attributes:
-        tell: Prints a piece of a line about the progress.
+        stage: The control plane and the projects.
+        driver: How to deploy and destroy.
+        samples: Where the times go.
+        tell: Prints part of a progress line.
     """
 
     stage: Stage
@@ -27,7 +30,7 @@ class Rounds:
     tell: Tell
 
     def whole(self, number: int, *, naive: bool) -> None:
-        """Measure this project and its yardsticks."""
+        """Measure pic and its yardsticks."""
         self.first(events=False, row=Row.COLD)
         self.stage.save_objects()
         self.stage.wipe()
@@ -38,7 +41,7 @@ class Rounds:
         self.ours(number, yardstick=True)
 
     def growing(self, number: int) -> None:
-        """Measure this project without yardsticks."""
+        """Measure pic without yardsticks."""
         self.first(events=False, row=Row.COLD)
         self.stage.wipe()
         self.ours(number, yardstick=False)
@@ -77,7 +80,7 @@ class Rounds:
         self.stage.wipe()
 
     def ours(self, number: int, *, yardstick: bool) -> None:
-        """Measure a life of the stack, with Events as they are by default."""
+        """Measure a stack from its first deployment to its end, with the default Events."""
         self.first(events=True, row=Row.COLD_EVENTS)
         before = self.stage.identities()
         self.unchanged(yardstick=yardstick)
@@ -89,7 +92,7 @@ class Rounds:
         self.stage.wipe()
 
     def unchanged(self, *, yardstick: bool) -> None:
-        """Measure what happens when there is nothing to do."""
+        """Measure runs that have nothing to do."""
         project = self.stage.project
         self._up(Row.NOOP)
         if yardstick:
@@ -106,37 +109,37 @@ class Rounds:
         self.stage.expect_moved(1, before)
 
     def heal(self) -> None:
-        """Measure the deployment after the state was lost, and count what it touched."""
+        """Measure the deployment after the state is lost, and count the objects that it changes."""
         before = self.stage.identities()
         self.stage.lose_state()
         self.driver.prepare(self.stage.project)
         self._up(Row.STATE_LOST)
         self.samples.moved.append(moved(before, self.stage.identities()))
 
-    def watch(self) -> dict[Row, Observed]:
-        """Run things once more, watched instead of timed."""
+    def observe(self) -> dict[Row, Observed]:
+        """Run the main commands once more, observed instead of timed."""
         stage, project = self.stage, self.stage.project
         up = self.driver.up(project)
-        found: dict[Row, Observed] = {}
+        observed: dict[Row, Observed] = {}
         stage.set_events(on=True)
         self.driver.prepare(project)
-        found[Row.COLD] = self._watch(Row.COLD, up)
+        observed[Row.COLD] = self._observe(Row.COLD, up)
         stage.save_objects()
-        found[Row.NOOP] = self._watch(Row.NOOP, up)
+        observed[Row.NOOP] = self._observe(Row.NOOP, up)
         self.stage.runner.timed(project, commands.first_engine_up(project))
         plain = commands.engine_up(project, refresh=False)
-        found[Row.ENGINE_NOOP] = self._watch(Row.ENGINE_NOOP, plain)
+        observed[Row.ENGINE_NOOP] = self._observe(Row.ENGINE_NOOP, plain)
         refreshing = commands.engine_up(project, refresh=True)
-        found[Row.ENGINE_NOOP_REFRESH] = self._watch(Row.ENGINE_NOOP_REFRESH, refreshing)
+        observed[Row.ENGINE_NOOP_REFRESH] = self._observe(Row.ENGINE_NOOP_REFRESH, refreshing)
         diff = commands.kubectl_diff(project, stage.objects)
-        found[Row.KUBECTL_DIFF] = self._watch(Row.KUBECTL_DIFF, diff)
-        stage.change_ingress("/watched")
-        found[Row.ONE_CHANGE] = self._watch(Row.ONE_CHANGE, up)
+        observed[Row.KUBECTL_DIFF] = self._observe(Row.KUBECTL_DIFF, diff)
+        stage.change_ingress("/observed")
+        observed[Row.ONE_CHANGE] = self._observe(Row.ONE_CHANGE, up)
         stage.lose_state()
         self.driver.prepare(project)
-        found[Row.STATE_LOST] = self._watch(Row.STATE_LOST, up)
+        observed[Row.STATE_LOST] = self._observe(Row.STATE_LOST, up)
         stage.wipe()
-        return found
+        return observed
 
     def _up(self, row: Row) -> None:
         self._time(row, self.driver.up(self.stage.project))
@@ -147,8 +150,8 @@ class Rounds:
         self.tell(f"{seconds:8.2f} s\n")
         self.samples.add(row, seconds)
 
-    def _watch(self, row: Row, command: Command) -> Observed:
+    def _observe(self, row: Row, command: Command) -> Observed:
         self.tell(f"{row.value:<26}")
-        seen = self.stage.runner.watched(self.stage.project, command)
-        self.tell(f"{seen.tree_mb:8.0f} MiB\n")
-        return seen
+        observed = self.stage.runner.observed(self.stage.project, command)
+        self.tell(f"{observed.tree_mb:8.0f} MiB\n")
+        return observed

@@ -1,4 +1,4 @@
-"""Runs commands in a project: timed, or watched."""
+"""Runs the commands of a project, and times or observes them."""
 
 import os
 import re
@@ -9,14 +9,14 @@ from time import monotonic, perf_counter, sleep
 
 from bench.errors import BenchError
 from bench.figures import Observed
-from bench.memory import Watch
+from bench.memory import Observer
 from dev.controlplane import ControlPlane
 from dev.workspace import Workspace
 
 SECONDS = 3_600
 TAIL_LINES = 20
-# The API server and etcd are never quite still.
-STILL, STILL_SECONDS, PATIENCE_SECONDS = 0.1, 0.5, 30.0
+# The API server and etcd always use some processor time, so a tenth of a processor counts as idle.
+IDLE_LOAD, SAMPLE_SECONDS, PATIENCE_SECONDS = 0.1, 0.5, 30.0
 _REQUESTS = re.compile(r"apiserver_request_total\{(.*)\} (\S+)")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _SHARED_VERBS = ("LIST", "WATCH", "WATCHLIST", "DELETECOLLECTION")
@@ -24,10 +24,12 @@ _SHARED_VERBS = ("LIST", "WATCH", "WATCHLIST", "DELETECOLLECTION")
 
 @dataclass(frozen=True)
 class Command:
-    """A command line of a project, and what it needs.
+    """Describes a command that runs in a project.
 
     Attributes:
-        good: Exit codes of success.
+        words: The program and its arguments.
+        environment: Additional variables.
+        good: The exit codes that mean success.
     """
 
     words: Sequence[str]
@@ -42,36 +44,36 @@ class Runner:
     plane: ControlPlane
 
     def timed(self, project: Workspace, command: Command) -> float:
-        """Run a command once the control plane is still, and return its seconds."""
+        """Run a command when the control plane is idle, and return its seconds."""
         self._settle()
         began = perf_counter()
         run(project, command)
         return perf_counter() - began
 
-    def watched(self, project: Workspace, command: Command) -> Observed:
-        """Run a command and return what was seen of it."""
+    def observed(self, project: Workspace, command: Command) -> Observed:
+        """Run a command when the control plane is idle, and return its memory and requests."""
         self._settle()
         before = self._requests()
-        watches: list[Watch] = []
+        observers: list[Observer] = []
 
-        def watch(pid: int) -> Watch:
-            watches.append(Watch(pid))
-            return watches[-1]
+        def observe(pid: int) -> Observer:
+            observers.append(Observer(pid))
+            return observers[-1]
 
-        run(project, command, watch)
-        seen = watches[0]
+        run(project, command, observe)
+        observer = observers[0]
         requests = self._requests() - before
-        engines, clis = len(seen.engines), len(seen.clis)
-        return Observed(seen.tree_mb, seen.process_mb, engines, clis, requests)
+        engines, clis = len(observer.engines), len(observer.clis)
+        return Observed(observer.tree_mb, observer.process_mb, engines, clis, requests)
 
     def _settle(self) -> None:
-        """Wait until the control plane has done what earlier commands left it to do."""
-        end = monotonic() + PATIENCE_SECONDS
+        """Wait until the control plane has finished the work of earlier commands."""
+        deadline = monotonic() + PATIENCE_SECONDS
         used = self._used()
-        while monotonic() < end:
-            sleep(STILL_SECONDS)
+        while monotonic() < deadline:
+            sleep(SAMPLE_SECONDS)
             before, used = used, self._used()
-            if (used - before) / STILL_SECONDS < STILL:
+            if (used - before) / SAMPLE_SECONDS < IDLE_LOAD:
                 return
 
     def _used(self) -> float:
@@ -83,17 +85,19 @@ class Runner:
         return count_requests(self.plane.kubectl("get", "--raw", "/metrics"))
 
 
-def run(project: Workspace, command: Command, watch: Callable[[int], Watch] | None = None) -> str:
-    """Run a command to its end and return what it printed.
+def run(
+    project: Workspace, command: Command, observe: Callable[[int], Observer] | None = None
+) -> str:
+    """Run a command and return its output.
 
     Raises:
-        BenchError: It failed.
+        BenchError: The command failed.
     """
     with project.start(*command.words, env=command.environment) as process:
-        if watch is None:
+        if observe is None:
             printed, _ = process.communicate(timeout=SECONDS)
         else:
-            with watch(process.pid):
+            with observe(process.pid):
                 printed, _ = process.communicate(timeout=SECONDS)
     if process.returncode not in command.good:
         tail = "\n".join(printed.splitlines()[-TAIL_LINES:])
@@ -104,13 +108,13 @@ def run(project: Workspace, command: Command, watch: Callable[[int], Watch] | No
 
 def count_requests(metrics: str) -> int:
     """Count requests about single PangolinResources in the metrics of an API server."""
-    found = 0.0
-    for labels, value in _REQUESTS.findall(metrics):
-        known = dict(_LABEL.findall(labels))
-        single = known.get("verb") not in _SHARED_VERBS
-        if known.get("resource") == "pangolinresources" and single:
-            found += float(value)
-    return int(found)
+    count = 0.0
+    for text, value in _REQUESTS.findall(metrics):
+        labels = dict(_LABEL.findall(text))
+        single = labels.get("verb") not in _SHARED_VERBS
+        if labels.get("resource") == "pangolinresources" and single:
+            count += float(value)
+    return int(count)
 
 
 def _processor_seconds(pid: int) -> float:

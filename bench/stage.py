@@ -1,4 +1,4 @@
-"""A control plane with Ingresses, a project whose stack sees them, and the naive project."""
+"""Prepares a measurement: a control plane with Ingresses, pic's project, and the naive one."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from bench.errors import BenchError
 from bench.running import Runner, run
 from dev.controlplane import ControlPlane
 from dev.controlplane.processes import Deadline
-from dev.pangolin import verified
+from dev.pangolin import verified_domain
 from dev.toolchain import Toolchain
 from dev.workspace import ROOT, Workspace, workspace
 from pic.settings.stack_file import StackFile
@@ -29,11 +29,14 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """Where one number of hosts is measured.
+    """Holds what one number of hosts is measured with.
 
     Attributes:
-        project: Of this checkout, with a stack bound to the control plane.
-        naive: The naive program's project, which is empty until `set_naive`.
+        hosts: The number of hosts.
+        plane: The control plane.
+        project: A project of this checkout, with a stack bound to the control plane.
+        naive: The project of the naive program, which is empty until `set_naive`.
+        runner: Runs commands against the control plane.
     """
 
     hosts: int
@@ -44,16 +47,16 @@ class Stage:
 
     @property
     def objects(self) -> Path:
-        """The file of the objects that this project makes."""
+        """The file with the objects that pic deploys."""
         return self.project.path / "objects.json"
 
     def save_objects(self) -> None:
-        """Write what lives, without what the API server adds, into the file of the objects."""
-        kept = [_declared(each) for each in self.live()]
-        self.objects.write_text(json.dumps(_list(kept)))
+        """Write the live objects into a file, without the fields that the API server adds."""
+        items = [_declared(live) for live in self.live()]
+        self.objects.write_text(json.dumps(_list(items)))
 
     def set_naive(self) -> None:
-        """Make the naive project and its empty stack, over the same objects."""
+        """Create the naive project and its empty stack, with the same objects."""
         self.naive.state.mkdir(parents=True)
         for name in ("Pulumi.yaml", "__main__.py"):
             shutil.copy(NAIVE / name, self.naive.path)
@@ -62,12 +65,13 @@ class Stage:
         commands.make_stack(self.naive)
 
     def write_naive(self, *, change: int) -> None:
-        """Write the objects of the naive program; a change of 1 and more changes one of them."""
+        """Write the objects of the naive program; a change other than 0 modifies one of them."""
         items = json.loads(self.objects.read_text())["items"]
-        for each in items:
-            # All are advice to the Pulumi plugin, which a naive program does not give. An empty
-            # map would be an update in every run, which would make it look worse than it is.
-            del each["metadata"]["annotations"]
+        for item in items:
+            # All of them control the Pulumi plugin, and a naive program would not have them. An
+            # empty map would cause an update in every run, and the naive program would look worse
+            # than it is.
+            del item["metadata"]["annotations"]
         if change:
             items[0]["spec"]["targets"][0]["path"] = f"/changed-{change}"
         (self.naive.path / "objects.json").write_text(json.dumps(_list(items)))
@@ -80,7 +84,7 @@ class Stage:
         """Remove every object and the whole state, without the engine."""
         for path in (RESOURCES, EVENTS):
             self.plane.kubectl("delete", "--raw", path)
-        Deadline(ENOUGH_SECONDS).until(lambda: not self.live(), "end of the objects")
+        Deadline(ENOUGH_SECONDS).until(lambda: not self.live(), "deletion of all objects")
         self.lose_state()
 
     def lose_state(self) -> None:
@@ -99,33 +103,37 @@ class Stage:
         self.plane.kubectl("patch", *words, "--patch", json.dumps(patch))
 
     def live(self) -> list[Object]:
-        """Return the objects that live."""
-        found: list[Object] = json.loads(self.plane.kubectl("get", "--raw", RESOURCES))["items"]
-        return found
+        """Return the live objects."""
+        items: list[Object] = json.loads(self.plane.kubectl("get", "--raw", RESOURCES))["items"]
+        return items
 
     def identities(self) -> dict[str, tuple[str, int]]:
-        """Return uid and generation of each object that lives, by its name."""
-        metadata = (each["metadata"] for each in self.live())
-        return {each["name"]: (each["uid"], each["generation"]) for each in metadata}
+        """Return the uid and the generation of each live object, by its name."""
+        metadata = (live["metadata"] for live in self.live())
+        return {item["name"]: (item["uid"], item["generation"]) for item in metadata}
 
     def expect(self, count: int) -> None:
-        """Check how many objects live.
+        """Check the number of live objects.
 
         Raises:
-            BenchError: There are others: what was measured did not do its work.
+            BenchError: The number differs, so the measured command did not do its work.
         """
-        if (found := len(self.live())) != count:
-            raise BenchError(f"{found} objects live where {count} should")
+        if (live := len(self.live())) != count:
+            raise BenchError(f"{live} objects are live, but {count} are expected")
 
     def expect_moved(self, count: int, before: Mapping[str, object]) -> None:
-        """Check how many objects are others than before, as `expect` does."""
-        if (found := moved(before, self.identities())) != count:
-            raise BenchError(f"{found} objects changed where {count} should")
+        """Check how many objects have changed.
+
+        Raises:
+            BenchError: The number differs, so the measured command did not do its work.
+        """
+        if (changed := moved(before, self.identities())) != count:
+            raise BenchError(f"{changed} objects have changed, but {count} are expected")
 
 
 @contextmanager
-def stage(tools: Toolchain, hosts: int) -> Iterator[Stage]:
-    """Start a control plane and fill it with Ingresses; end all of it with the block."""
+def open_stage(tools: Toolchain, hosts: int) -> Iterator[Stage]:
+    """Start a control plane and create Ingresses; everything ends with the block."""
     with (
         ControlPlane(crds="targets", binaries=tools.controlplane) as plane,
         workspace(tools, plane.kubeconfig) as project,
@@ -133,23 +141,23 @@ def stage(tools: Toolchain, hosts: int) -> Iterator[Stage]:
         naive = replace(project, path=project.path / "naive")
         fill(plane, hosts)
         project.pic("init", "--stack", commands.STACK)
-        # So that the first command that is timed finds kubectl's cache of the API as others do.
+        # This fills kubectl's cache of the API, so that the first timed command finds it too.
         run(project, commands.kubectl(project, "get", "pangolinresources", "--all-namespaces"))
         yield Stage(hosts, plane, project, naive, Runner(plane))
 
 
 def fill(plane: ControlPlane, hosts: int) -> None:
-    """Make Ingresses with a host each, and a tunnel that is ready for them."""
-    made = [*surroundings(), *map(ingress, range(hosts))]
-    plane.kubectl("apply", "--server-side", "--filename=-", input=json.dumps(_list(made)))
+    """Create Ingresses with one host each, and a tunnel that is ready."""
+    items = [*dependencies(), *map(ingress, range(hosts))]
+    plane.kubectl("apply", "--server-side", "--filename=-", input=json.dumps(_list(items)))
     plane.kubectl(
         *("apply", "--server-side", "--subresource=status", "--filename=-"),
         input=json.dumps(_list([*statuses()])),
     )
 
 
-def surroundings() -> Iterator[Object]:
-    """Yield what the Ingresses need around them."""
+def dependencies() -> Iterator[Object]:
+    """Yield the objects that the Ingresses need."""
     key = {"name": "api", "key": "token"}
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     yield _object("v1", "Service", "web", {"spec": {"ports": [{"port": 80}]}})
@@ -159,8 +167,8 @@ def surroundings() -> Iterator[Object]:
 
 
 def statuses() -> Iterator[Object]:
-    """Yield what the operator would report."""
-    domain = verified(DOMAIN)
+    """Yield the status that the operator would write."""
+    domain = verified_domain(DOMAIN)
     ready = {"status": "Ready"}
     yield _pangolin("PangolinOrganization", "home", {"status": {**ready, "domains": [domain]}})
     yield _pangolin("PangolinTunnel", "default", {"status": ready})
@@ -176,7 +184,7 @@ def ingress(number: int) -> Object:
 
 
 def moved(before: Mapping[str, object], after: Mapping[str, object]) -> int:
-    """Count what is not the same, or not there, before and after."""
+    """Count the objects that were added, removed or changed."""
     return sum(before.get(name) != after.get(name) for name in before.keys() | after.keys())
 
 

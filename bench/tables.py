@@ -1,4 +1,4 @@
-"""Results as tables for people. No I/O."""
+"""Formats the results as tables. No I/O."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,10 +12,15 @@ NOTHING = "-"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A time beside its yardstick.
+    """Describes a line that compares a time with its yardstick.
 
     Attributes:
-        section: Of results.json, where all three figures are.
+        what: The measured operation.
+        yardstick: The operation to compare with.
+        section: The section of results.json with all three figures.
+        seconds: The key of the time.
+        other: The key of the time of the yardstick.
+        ratio: The key of the ratio.
     """
 
     what: str
@@ -27,34 +32,34 @@ class Line:
 
     def cells(self, results: Results) -> list[str]:
         """Return the cells of the line."""
-        found = [
-            _shown(look_up(results, f"{self.section}.{key}"))
+        seconds, *rest = [
+            _formatted(look_up(results, f"{self.section}.{key}"))
             for key in (self.seconds, self.other, self.ratio)
         ]
-        return [self.what, found[0], self.yardstick, *found[1:]]
+        return [self.what, seconds, self.yardstick, *rest]
 
 
 def _lines() -> Iterator[Line]:
-    """Yield the lines in the order in which one thinks of a stack's life."""
+    """Yield the lines in the order of the life of a stack."""
     apply, diff, plain = "kubectl apply", "kubectl diff", "pulumi up, nothing to do"
-    own, naive = ("seconds", "ratio"), ("naive", "ratio_naive")
+    default, naive = ("seconds", "ratio"), ("naive", "ratio_naive")
     events, refresh = ("seconds_events", "ratio_events"), ("seconds_refresh", "ratio_refresh")
     for what, keys in (
-        ("pic up from nothing, Events off", own),
+        ("pic up from nothing, Events off", default),
         ("pic up from nothing, Events on", events),
         ("the engine alone, from nothing", ("engine_alone", "ratio_engine_alone")),
         ("naive from nothing", naive),
     ):
         yield Line(what, apply, "cold", keys[0], "kubectl_apply", keys[1])
-    for what, keys in ("pic up, nothing to do", own), ("naive, nothing to do", naive):
+    for what, keys in ("pic up, nothing to do", default), ("naive, nothing to do", naive):
         yield Line(what, diff, "noop", keys[0], "kubectl_diff", keys[1])
     for what, keys in (
         ("pulumi up, the first after a deployment", ("seconds_first", "ratio_first")),
-        (plain, own),
+        (plain, default),
         ("pulumi up with refresh, nothing to do", refresh),
     ):
         yield Line(what, diff, "engine_noop", keys[0], "kubectl_diff", keys[1])
-    for what, keys in ("pic up, one host changed", own), ("naive, one host changed", naive):
+    for what, keys in ("pic up, one host changed", default), ("naive, one host changed", naive):
         yield Line(what, plain, "one_change", keys[0], "engine_noop", keys[1])
     cold = "pic up from nothing"
     yield Line("pic up, state lost", cold, "state_lost", "seconds", "cold", "ratio_to_cold")
@@ -62,7 +67,7 @@ def _lines() -> Iterator[Line]:
 
 
 def figures(results: Results) -> str:
-    """Return each time beside its yardstick, in seconds."""
+    """Return each time and that of its yardstick, in seconds."""
     rows = [line.cells(results) for line in _lines()]
     return _table(rows, "measure", "s", "yardstick", "s", "ratio")
 
@@ -70,35 +75,35 @@ def figures(results: Results) -> str:
 def growth(results: Results) -> str:
     """Return the time per host of each row at two numbers of hosts, in milliseconds.
 
-    It is empty where that was not measured.
+    The table is empty if the growth was not measured.
     """
-    found = _section(results, "growth")
-    sizes = [key for key in found if key.startswith("per_host_")]
+    section = _section(results, "growth")
+    sizes = [key for key in section if key.startswith("per_host_")]
     rows = []
-    for name, row in _section(found, "rows").items():
+    for name, row in _section(section, "rows").items():
         times = [_milliseconds(look_up({name: row}, f"{name}.{size}")) for size in sizes]
-        rows.append([name, *times, _shown(look_up({name: row}, f"{name}.ratio"))])
-    headers = (f"ms a host at {int(size.removeprefix('per_host_')):,}" for size in sizes)
+        rows.append([name, *times, _formatted(look_up({name: row}, f"{name}.ratio"))])
+    headers = (f"ms per host at {int(size.removeprefix('per_host_')):,}" for size in sizes)
     return _table(rows, "growth of", *headers, "ratio") if rows else ""
 
 
 def memory(results: Results) -> str:
     """Return the peaks of resident memory, in MiB."""
-    found = _section(results, "rss_mb")
+    section = _section(results, "rss_mb")
     rows = [
-        [name, *(_shown(look_up(found, f"{name}.{key}")) for key in ("tree", "process"))]
-        for name in found
+        [name, *(_formatted(look_up(section, f"{name}.{key}")) for key in ("tree", "process"))]
+        for name in section
     ]
-    return _table(rows, "memory of", "MiB, all processes", "MiB, the one started")
+    return _table(rows, "memory of", "MiB, all processes", "MiB, the first process")
 
 
 def goals(results: Results) -> str:
-    """Return for each goal whether it is met."""
+    """Return each goal, and whether it is met."""
     rows = []
     for goal in GOALS:
-        found = _shown(look_up(results, goal.path))
-        rows.append([goal.what, f"{goal.limit:g} {goal.unit}", found, goal.verdict(results)])
-    return _table(rows, "goal", "at most", "found", "")
+        figure = _formatted(look_up(results, goal.path))
+        rows.append([goal.what, f"{goal.limit:g} {goal.unit}", figure, goal.verdict(results)])
+    return _table(rows, "goal", "at most", "measured", "")
 
 
 def _table(rows: list[list[str]], *headers: str) -> str:
@@ -106,15 +111,15 @@ def _table(rows: list[list[str]], *headers: str) -> str:
 
 
 def _section(results: Results, name: str) -> Mapping[str, object]:
-    found = results.get(name)
-    return found if isinstance(found, dict) else {}
+    section = results.get(name)
+    return section if isinstance(section, dict) else {}
 
 
 def _milliseconds(seconds: float | None) -> str:
     return NOTHING if seconds is None else f"{seconds * 1000:.2f}"
 
 
-def _shown(figure: float | None) -> str:
+def _formatted(figure: float | None) -> str:
     if figure is None:
         return NOTHING
     return str(figure) if isinstance(figure, int) else f"{figure:.2f}"

@@ -1,4 +1,4 @@
-"""Declares one CustomResource per host, with default settings: what one would write first."""  # noqa: INP001 - a program of its own
+"""Declares one CustomResource per host with default settings, as a first attempt would."""  # noqa: INP001 - a Pulumi program, not a module
 
 import json
 from pathlib import Path

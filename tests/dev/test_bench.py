@@ -9,7 +9,7 @@ from bench import __main__ as bench
 from bench import commands, figures, goals, options, tables
 from bench.errors import BenchError
 from bench.figures import Observed, Row, Samples, ratio
-from bench.memory import Watch
+from bench.memory import Observer
 from bench.options import Options
 from bench.running import count_requests
 from bench.stage import moved
@@ -17,7 +17,7 @@ from dev.toolchain import ControlPlaneBinaries, Engine, Toolchain
 from dev.workspace import Workspace
 from tests.support.waiting import until
 
-SEEN = Observed(tree_mb=400.4, process_mb=99.6, engines=0, clis=1, requests=0)
+OBSERVED = Observed(tree_mb=400.4, process_mb=99.6, engines=0, clis=1, requests=0)
 TOOLS = Toolchain(
     Engine(Path("/tools/bin"), Path("/tools/home")),
     ControlPlaneBinaries(("etcd",), ("apiserver",), None, ("kubernetes", "kubectl")),
@@ -35,28 +35,28 @@ apiserver_request_duration_seconds{resource="pangolinresources",verb="GET"} 9
 
 
 def samples(hosts: int, factor: float = 1.0) -> Samples:
-    made = Samples(hosts)
-    for place, row in enumerate(Row, start=1):
+    measured = Samples(hosts)
+    for seconds, row in enumerate(Row, start=1):
         for jitter in (0.5, 0.0, -0.25):
-            made.add(row, (place + jitter) * factor)
-    made.moved.extend((0, 0, 0))
-    return made
+            measured.add(row, (seconds + jitter) * factor)
+    measured.moved.extend((0, 0, 0))
+    return measured
 
 
-def whole() -> dict[str, object]:
-    watched = {Row.NOOP: SEEN, Row.ENGINE_NOOP: SEEN}
-    return figures.results(samples(1_000), [samples(500), samples(4_000, 8.8)], watched)
+def all_results() -> dict[str, object]:
+    observed = {Row.NOOP: OBSERVED, Row.ENGINE_NOOP: OBSERVED}
+    return figures.results(samples(1_000), [samples(500), samples(4_000, 8.8)], observed)
 
 
-def test_the_results_have_every_figure_beside_its_yardstick() -> None:
+def test_the_results_have_every_figure_and_its_yardstick() -> None:
     growth = {"per_host_500": 0.002, "per_host_4000": 0.0022, "ratio": 1.1}
 
-    found = whole()
+    results = all_results()
 
-    rows = found["growth"].pop("rows")  # type: ignore[attr-defined]
+    rows = results["growth"].pop("rows")  # type: ignore[attr-defined]
     assert rows["noop"] == {"per_host_500": 0.006, "per_host_4000": 0.0066, "ratio": 1.1}
     assert list(rows) == [row.value for row in figures.OURS]
-    assert found == {
+    assert results == {
         "hosts": 1_000,
         "cold": {
             "seconds": 1.0,
@@ -113,7 +113,7 @@ def test_the_results_have_every_figure_beside_its_yardstick() -> None:
     }
 
 
-def test_the_growth_is_that_of_the_row_that_grows_most() -> None:
+def test_the_growth_is_that_of_the_fastest_growing_row() -> None:
     small, large = samples(500), samples(4_000, 8.0)
     large.seconds[Row.DESTROY] = [96.0]
 
@@ -127,20 +127,20 @@ def test_the_growth_is_that_of_the_row_that_grows_most() -> None:
     }
 
 
-def test_what_was_not_measured_is_null_and_no_goal_is_met_by_it() -> None:
-    found = figures.results(Samples(10), [], {})
+def test_a_missing_measurement_is_null_and_meets_no_goal() -> None:
+    results = figures.results(Samples(10), [], {})
 
-    assert found["destroy"] == {"seconds": None, "kubectl_delete": None, "ratio": None}
-    assert (found["growth"], found["rss_mb"]) == ({}, {})
-    assert {goal.verdict(found) for goal in goals.GOALS} == {"not measured"}
-    assert tables.growth(found) == ""
+    assert results["destroy"] == {"seconds": None, "kubectl_delete": None, "ratio": None}
+    assert (results["growth"], results["rss_mb"]) == ({}, {})
+    assert {goal.verdict(results) for goal in goals.GOALS} == {"not measured"}
+    assert tables.growth(results) == ""
 
 
-def test_generations_moved_is_the_worst_of_the_rounds() -> None:
-    made = samples(10)
-    made.moved[:] = [0, 3, 0]
+def test_generations_moved_is_the_largest_of_the_rounds() -> None:
+    measured = samples(10)
+    measured.moved[:] = [0, 3, 0]
 
-    assert figures.results(made, [], {})["state_lost"] == {
+    assert figures.results(measured, [], {})["state_lost"] == {
         "seconds": 7.0,
         "cold": 1.0,
         "ratio_to_cold": 7.0,
@@ -149,17 +149,17 @@ def test_generations_moved_is_the_worst_of_the_rounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "yardstick", "wanted"),
+    ("value", "yardstick", "expected"),
     [(3.0, 2.0, 1.5), (1.0, 3.0, 0.33), (0.0, 3.0, 0.0), (None, 3.0, None), (1.0, None, None)],
 )
 def test_a_ratio_has_two_digits(
-    value: float | None, yardstick: float | None, wanted: float | None
+    value: float | None, yardstick: float | None, expected: float | None
 ) -> None:
-    assert ratio(value, yardstick) == wanted
+    assert ratio(value, yardstick) == expected
 
 
-def test_the_goals_are_met_up_to_their_limit() -> None:
-    assert [(goal.path, goal.verdict(whole())) for goal in goals.GOALS] == [
+def test_a_goal_is_met_up_to_its_limit() -> None:
+    assert [(goal.path, goal.verdict(all_results())) for goal in goals.GOALS] == [
         ("cold.ratio", "met"),
         ("cold.ratio_to_engine_alone", "met"),
         ("cold.ratio_events", "met"),
@@ -177,9 +177,9 @@ def test_the_goals_are_met_up_to_their_limit() -> None:
     ]
 
 
-def test_the_tables_show_all_of_it() -> None:
-    found = whole()
-    lines = {name: getattr(tables, name)(found).splitlines() for name in ("figures", "growth")}
+def test_the_tables_show_every_figure() -> None:
+    results = all_results()
+    lines = {name: getattr(tables, name)(results).splitlines() for name in ("figures", "growth")}
 
     assert lines["figures"][2:] == [
         "pic up from nothing, Events off          1.00   kubectl apply             9.00   0.11",
@@ -197,28 +197,32 @@ def test_the_tables_show_all_of_it() -> None:
         "pic destroy                              8.00   kubectl delete            11.00  0.73",
     ]
     assert lines["growth"][:3] == [
-        "growth of            ms a host at 500    ms a host at 4,000    ratio",
-        "-------------------  ------------------  --------------------  -------",
-        "cold                 2.00                2.20                  1.10",
+        "growth of            ms per host at 500    ms per host at 4,000    ratio",
+        "-------------------  --------------------  ----------------------  -------",
+        "cold                 2.00                  2.20                    1.10",
     ]
-    assert tables.memory(found).splitlines()[2:] == [
+    assert tables.memory(results).splitlines()[2:] == [
         "noop         400                   100",
         "engine_noop  400                   100",
     ]
-    assert tables.goals(found).splitlines()[10] == (
+    assert tables.goals(results).splitlines()[10] == (
         "pic up, state lost                     3 x pic up from nothing"
-        "               7.00     NOT MET"
+        "               7.00        NOT MET"
     )
 
 
-def test_every_single_figure_is_kept() -> None:
-    made = Samples(5, {Row.NOOP: [1.234, 2.0]}, [0])
+def test_the_figures_of_every_round_are_saved() -> None:
+    measured = Samples(5, {Row.NOOP: [1.234, 2.0]}, [0])
 
-    assert figures.every(made) == {"hosts": 5, "seconds": {"noop": [1.23, 2.0]}, "moved": [0]}
+    assert figures.all_rounds(measured) == {
+        "hosts": 5,
+        "seconds": {"noop": [1.23, 2.0]},
+        "moved": [0],
+    }
 
 
-def test_the_options_have_the_defaults_of_the_goals() -> None:
-    assert options.read({}) == Options(1_000, 3, 1, (500, 4_000), plain=False)
+def test_the_default_options_are_those_of_the_goals() -> None:
+    assert options.read_options({}) == Options(1_000, 3, 1, (500, 4_000), plain=False)
 
 
 def test_the_options_come_from_the_environment() -> None:
@@ -230,39 +234,39 @@ def test_the_options_come_from_the_environment() -> None:
         "BENCH_PIC": "pulumi",
     }
 
-    assert options.read(environment) == Options(50, 1, 0, (), plain=True)
+    assert options.read_options(environment) == Options(50, 1, 0, (), plain=True)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("BENCH_HOSTS", "many", "BENCH_HOSTS has many; allowed: whole numbers from 1"),
-        ("BENCH_ROUNDS", "0", "BENCH_ROUNDS has 0; allowed: whole numbers from 1"),
-        ("BENCH_NAIVE_ROUNDS", "-1", "BENCH_NAIVE_ROUNDS has -1; allowed: whole numbers from 0"),
+        ("BENCH_HOSTS", "many", "BENCH_HOSTS is many; allowed: whole numbers from 1"),
+        ("BENCH_ROUNDS", "0", "BENCH_ROUNDS is 0; allowed: whole numbers from 1"),
+        ("BENCH_NAIVE_ROUNDS", "-1", "BENCH_NAIVE_ROUNDS is -1; allowed: whole numbers from 0"),
         ("BENCH_PIC", "helm", "BENCH_PIC is helm; allowed: pic, pulumi"),
-        ("BENCH_GROWTH", "9", "BENCH_GROWTH is 9; allowed: two growing numbers, or nothing"),
-        ("BENCH_GROWTH", "9,5", "BENCH_GROWTH is 9,5; allowed: two growing numbers, or nothing"),
+        ("BENCH_GROWTH", "9", "BENCH_GROWTH is 9; allowed: two increasing numbers, or nothing"),
+        ("BENCH_GROWTH", "9,5", "BENCH_GROWTH is 9,5; allowed: two increasing numbers, or nothing"),
     ],
 )
-def test_an_option_that_cannot_be_right_is_an_error(name: str, value: str, message: str) -> None:
+def test_an_option_with_a_wrong_value_is_an_error(name: str, value: str, message: str) -> None:
     with pytest.raises(BenchError) as raised:
-        options.read({name: value})
+        options.read_options({name: value})
 
     assert str(raised.value) == message
 
 
-def test_requests_about_single_objects_are_counted() -> None:
+def test_only_requests_about_single_objects_are_counted() -> None:
     assert count_requests(METRICS) == 1_003
 
 
-def test_what_changed_came_or_went_has_moved() -> None:
-    before = {"same": ("u1", 1), "changed": ("u2", 1), "gone": ("u3", 1)}
+def test_added_changed_and_removed_objects_have_moved() -> None:
+    before = {"same": ("u1", 1), "changed": ("u2", 1), "removed": ("u3", 1)}
     after = {"same": ("u1", 1), "changed": ("u2", 2), "new": ("u4", 1)}
 
     assert (moved(before, after), moved(before, before)) == (3, 0)
 
 
-def test_pic_is_driven_by_its_own_verb_or_in_its_place_by_plain_pulumi() -> None:
+def test_the_driver_runs_pic_up_or_plain_pulumi() -> None:
     pic, plain = (commands.driver(plain=plain).up(PROJECT) for plain in (False, True))
 
     assert pic.words == ("/project/.venv/bin/python", "-m", "pic", "up", "--stack", "dev")
@@ -270,40 +274,38 @@ def test_pic_is_driven_by_its_own_verb_or_in_its_place_by_plain_pulumi() -> None
     assert plain.environment["PULUMI_SKIP_CHECKPOINTS"] == "true"
 
 
-def test_yardsticks_run_with_the_settings_they_have_by_themselves() -> None:
-    alone = ("env", "-u", "GOGC", "-u", "PULUMI_PARALLEL")
+def test_yardsticks_run_with_their_default_settings() -> None:
+    defaults = ("env", "-u", "GOGC", "-u", "PULUMI_PARALLEL")
 
     diff = commands.kubectl_diff(PROJECT, Path("/objects.json"))
 
-    assert commands.naive_up(PROJECT).words[:6] == (*alone, "/tools/bin/pulumi")
-    assert (diff.words[:7], diff.good) == ((*alone, "kubernetes", "kubectl"), (0, 1))
+    assert commands.naive_up(PROJECT).words[:6] == (*defaults, "/tools/bin/pulumi")
+    assert (diff.words[:7], diff.good) == ((*defaults, "kubernetes", "kubectl"), (0, 1))
 
 
-def test_a_watch_sees_the_memory_below_a_process_and_knows_the_engine() -> None:
+def test_an_observer_measures_the_memory_of_descendants_and_recognizes_the_engine() -> None:
     children = "sleep 60 & (exec -a pulumi-plugin sleep 60) & (exec -a pulumi sleep 60) & wait"
     with subprocess.Popen(["bash", "-c", children], start_new_session=True) as root:
         try:
-            with Watch(root.pid) as watch:
-                until(lambda: watch.engines and watch.clis, "the plugin and the CLI are seen")
+            with Observer(root.pid) as observer:
+                until(lambda: observer.engines and observer.clis, "the plugin and the CLI appear")
         finally:
             os.killpg(root.pid, signal.SIGKILL)
 
-    assert (len(watch.engines), len(watch.clis)) == (1, 1)
-    assert 0 < watch.process_mb <= watch.tree_mb
+    assert (len(observer.engines), len(observer.clis)) == (1, 1)
+    assert 0 < observer.process_mb <= observer.tree_mb
 
 
-def test_the_bench_refuses_a_cluster_that_it_did_not_start(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_bench_refuses_to_run_with_a_kubeconfig(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("KUBECONFIG", "/home/me/.kube/production")
-
-    code = bench.main()
+    code = bench.main({"KUBECONFIG": "/home/me/.kube/production"})
 
     assert (code, capsys.readouterr()) == (
         2,
         (
             "",
-            "bench: KUBECONFIG is set, and the bench never touches a cluster it did not start: run"
-            " it with KUBECONFIG unset\n",
+            "bench: KUBECONFIG is set, but the bench only uses a cluster that it starts itself;"
+            " unset KUBECONFIG and run it again\n",
         ),
     )
