@@ -1,4 +1,4 @@
-"""No test prints a secret that was planted: one that does fails."""
+"""Fails every test that prints one of the secrets in tests/support/planted.py."""
 
 from collections.abc import Generator
 
@@ -10,10 +10,10 @@ from tests.support.planted import leaks
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    found = leaks("".join(text for _, text in report.sections))
-    if found and report.passed:
+    secrets = leaks("".join(text for _, text in report.sections))
+    if secrets and report.passed:
         report.outcome = "failed"
-        report.longrepr = f"printed or logged, and a secret: {found}"
+        report.longrepr = f"the test printed or logged a secret: {secrets}"
     return report
 
 
@@ -21,13 +21,13 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 def capsys(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> pytest.CaptureFixture[str]:
-    """What a test reads itself is looked through as well."""
+    """Check the output that a test reads itself, too: the report does not contain it."""
     read = capsys.readouterr
 
-    def looked_through() -> object:
-        said = read()
-        assert leaks(said.out + said.err) == []
-        return said
+    def checked() -> object:
+        printed = read()
+        assert leaks(printed.out + printed.err) == []
+        return printed
 
-    monkeypatch.setattr(capsys, "readouterr", looked_through)
+    monkeypatch.setattr(capsys, "readouterr", checked)
     return capsys

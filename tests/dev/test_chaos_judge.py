@@ -1,4 +1,4 @@
-"""The judge of the chaos: which deletions something explains, and what is lost."""
+"""Tests the judge of the chaos run: which deletions are justified, and which hosts are lost."""
 
 import pytest
 
@@ -19,28 +19,28 @@ LATE = LONGEST_RUN_SECONDS + 1
 
 
 class History:
-    """What a witness saw, told in the order in which it happened, a second each."""
+    """Builds what a witness has observed, in order, with one second between events."""
 
     def __init__(self) -> None:
-        self.seen: list[Seen] = []
+        self.events: list[Seen] = []
         self.born: dict[str, int] = {}
         self.now = 0.0
 
     def ingress(self, change: str, *hosts: str, name: str = "web", space: str = "a") -> "History":
         uid = f"i-{space}-{name}"
-        return self._note(Seen(0, 0, INGRESS, change, space, name, uid, hosts))
+        return self._add(Seen(0, 0, INGRESS, change, space, name, uid, hosts))
 
     def resource(
         self, change: str, host: str, *, owner: str = "i-a-web", space: str = "a", at: int = 0
     ) -> "History":
         name, uid = f"pic-{host}", f"r-{space}-{host}-{at}"
-        return self._note(Seen(0, 0, RESOURCE, change, space, name, uid, (host,), (owner,)))
+        return self._add(Seen(0, 0, RESOURCE, change, space, name, uid, (host,), (owner,)))
 
-    def _note(self, seen: Seen) -> "History":
+    def _add(self, event: Seen) -> "History":
         self.now += 1
-        revision = len(self.seen) + 1
-        born = self.born.setdefault(seen.uid, revision)
-        self.seen.append(seen._replace(revision=revision, at=self.now, born=born))
+        revision = len(self.events) + 1
+        born = self.born.setdefault(event.uid, revision)
+        self.events.append(event._replace(revision=revision, at=self.now, born=born))
         return self
 
     def later(self, seconds: float) -> "History":
@@ -49,52 +49,52 @@ class History:
 
     @property
     def verdict(self) -> Verdict:
-        # The order in which the two watches tell it means nothing.
-        return judge(reversed(self.seen))
+        # Two watches deliver the events, so the judge must not depend on their order.
+        return judge(reversed(self.events))
 
 
 def deployed(*hosts: str) -> History:
-    """Return a history in which some hosts of an Ingress are there."""
-    found = History().ingress(ADDED, *hosts)
+    """Return a history in which the hosts of one Ingress are deployed."""
+    history = History().ingress(ADDED, *hosts)
     for host in hosts:
-        found.resource(ADDED, host)
-    return found
+        history.resource(ADDED, host)
+    return history
 
 
-def test_what_is_asked_for_and_there_is_well() -> None:
+def test_a_claimed_host_that_is_exposed_is_fine() -> None:
     assert deployed("x", "y").verdict == Verdict()
 
 
-def test_what_is_asked_for_and_not_there_is_lost() -> None:
+def test_a_claimed_host_that_is_not_exposed_is_lost() -> None:
     assert deployed("x").ingress(MODIFIED, "x", "y").verdict == Verdict(lost=("y",))
 
 
-def test_what_is_there_and_not_asked_for_is_left_over() -> None:
+def test_an_exposed_host_that_is_not_claimed_is_left_over() -> None:
     assert deployed("x", "y").ingress(MODIFIED, "x").verdict == Verdict(extra=("y",))
 
 
-def test_a_deletion_for_nothing_is_wrong_even_if_it_is_mended() -> None:
+def test_an_unjustified_deletion_is_wrong_even_if_it_is_repaired() -> None:
     history = deployed("x").resource(DELETED, "x")
-    wrong = history.seen[-1]
+    wrong = history.events[-1]
 
     history.resource(ADDED, "x", at=2)
 
     assert history.verdict == Verdict(wrong=(wrong,), deletions=1)
 
 
-def test_a_host_that_has_gone_from_its_ingress_explains_it() -> None:
+def test_removing_a_host_from_its_ingress_justifies_its_deletion() -> None:
     history = deployed("x", "y").ingress(MODIFIED, "x").resource(DELETED, "y")
 
     assert history.verdict == Verdict(deletions=1)
 
 
-def test_the_end_of_its_ingress_explains_it() -> None:
+def test_deleting_the_ingress_justifies_a_deletion() -> None:
     history = deployed("x").ingress(DELETED, "x").resource(DELETED, "x")
 
     assert history.verdict == Verdict(deletions=1, collected=1)
 
 
-def test_an_owner_that_came_again_by_another_uid_explains_it() -> None:
+def test_recreating_the_owner_with_another_uid_justifies_a_deletion() -> None:
     history = deployed("x").ingress(DELETED, "x").ingress(ADDED, "x", name="again")
 
     history.resource(DELETED, "x").resource(ADDED, "x", owner="i-a-again", at=2)
@@ -102,7 +102,7 @@ def test_an_owner_that_came_again_by_another_uid_explains_it() -> None:
     assert history.verdict == Verdict(deletions=1, collected=1)
 
 
-def test_a_move_to_another_namespace_explains_it() -> None:
+def test_moving_a_host_to_another_namespace_justifies_a_deletion() -> None:
     history = deployed("x").ingress(ADDED, "x", space="b").ingress(MODIFIED)
 
     history.resource(ADDED, "x", space="b", owner="i-b-web").resource(DELETED, "x")
@@ -110,40 +110,40 @@ def test_a_move_to_another_namespace_explains_it() -> None:
     assert history.verdict == Verdict(deletions=1)
 
 
-def test_that_another_namespace_asks_for_it_explains_nothing() -> None:
+def test_a_claim_from_another_namespace_does_not_justify_a_deletion() -> None:
     history = deployed("x").ingress(ADDED, "x", space="b").resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.seen[-1],), deletions=1)
+    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
-def test_a_run_may_act_by_what_was_so_a_short_time_ago() -> None:
+def test_a_run_may_act_on_a_recent_state() -> None:
     history = deployed("x").ingress(MODIFIED).ingress(MODIFIED, "x").resource(DELETED, "x")
 
     assert history.verdict == Verdict(lost=("x",), deletions=1)
 
 
-def test_a_run_may_not_act_by_what_was_so_a_long_time_ago() -> None:
+def test_a_run_must_not_act_on_an_old_state() -> None:
     history = deployed("x").ingress(MODIFIED).ingress(MODIFIED, "x").later(LATE)
 
     history.resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.seen[-1],), deletions=1)
+    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
-def test_what_was_so_before_an_object_was_made_explains_nothing() -> None:
+def test_a_state_before_the_creation_does_not_justify_a_deletion() -> None:
     history = History().ingress(ADDED).ingress(MODIFIED, "x").resource(ADDED, "x")
 
     history.resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.seen[-1],), deletions=1)
+    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
-def test_a_host_that_another_ingress_claims_as_well_stays() -> None:
+def test_a_host_that_another_ingress_also_claims_must_stay() -> None:
     history = deployed("x").ingress(ADDED, "x", name="more").ingress(MODIFIED)
 
     history.resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.seen[-1],), deletions=1)
+    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_host_that_another_ingress_claims_as_well_stays() -> None:
         ("nginx", "true", ()),
     ],
 )
-def test_an_ingress_claims_by_class_and_switch(
+def test_class_and_annotation_decide_whether_an_ingress_claims_its_hosts(
     class_name: str, enabled: str, hosts: tuple[str, ...]
 ) -> None:
     raw = {

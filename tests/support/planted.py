@@ -1,24 +1,24 @@
-"""Secrets that the tests work with: none of them may be in anything that is printed."""
+"""Lists the secrets of the tests; no output may contain one of them."""
 
 from collections.abc import Mapping
 
 from dev.workspace import PASSPHRASE
 
-TOKEN = "let-me-in"  # noqa: S105 - of no server but that of the tests
-# In settings where none belongs.
+TOKEN = "let-me-in"  # noqa: S105 - only for servers that tests start
+# A password that a test puts into a setting that should not hold one.
 MISPLACED = "hunter2"
 PLANTED = (MISPLACED, PASSPHRASE, TOKEN)
 VARIABLES = ("PASSPHRASE", "PASSWORD", "TOKEN", "SECRET")
-# Shorter ones are words that a message may well have.
-LEAST = 8
+# A shorter value may be a word that occurs in a message by chance.
+MIN_LENGTH = 8
 
 
 def leaks(text: str, secrets: tuple[str, ...] = PLANTED) -> list[str]:
-    """Return the secrets that are in a text."""
-    return [each for each in secrets if each in text]
+    """Return the secrets that a text contains."""
+    return [secret for secret in secrets if secret in text]
 
 
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of an environment that nobody may see."""
-    named = (value for key, value in environment.items() if key.endswith(VARIABLES))
-    return tuple(value for value in named if len(value) >= LEAST)
+    """Return the secret values of an environment, which the names of the variables reveal."""
+    values = (value for key, value in environment.items() if key.endswith(VARIABLES))
+    return tuple(value for value in values if len(value) >= MIN_LENGTH)

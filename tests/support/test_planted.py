@@ -1,4 +1,4 @@
-"""The guard over everything that tests print: what it finds."""
+"""Tests the check for secrets in everything that tests print."""
 
 import pytest
 
@@ -10,13 +10,13 @@ from tests.support.planted import (
 )
 
 
-def test_a_secret_is_found_wherever_it_is_in_a_text() -> None:
+def test_a_secret_is_detected_anywhere_in_a_text() -> None:
     assert leaks(f"Bearer {TOKEN}\n") == [TOKEN]
-    assert leaks("nothing of that kind") == []
+    assert leaks("no secret") == []
     assert leaks(" ".join(PLANTED)) == list(PLANTED)
 
 
-def test_what_nobody_may_see_of_an_environment_is_told_by_its_names() -> None:
+def test_the_name_of_a_variable_tells_whether_its_value_is_secret() -> None:
     environment = {
         "PIHOLE_PASSWORD": "long-enough",
         "PULUMI_CONFIG_PASSPHRASE": "wrong",
@@ -27,10 +27,10 @@ def test_what_nobody_may_see_of_an_environment_is_told_by_its_names() -> None:
     assert secrets_of(environment) == ("long-enough", "also-long-enough")
 
 
-def test_a_test_that_reads_a_secret_in_what_was_printed_fails(
+def test_reading_printed_output_fails_if_it_has_a_secret(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print(TOKEN)  # noqa: T201 - what is tested
+    print(TOKEN)  # noqa: T201 - this output is what the test checks
 
     with pytest.raises(AssertionError):
         capsys.readouterr()

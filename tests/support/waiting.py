@@ -1,4 +1,4 @@
-"""Wait until something is so, up to a deadline: no test of a process sleeps and hopes."""
+"""Waits for conditions up to a deadline, so that no test has to sleep for a fixed time."""
 
 import contextlib
 import os
@@ -16,38 +16,38 @@ def until(condition: Callable[[], object], what: str, deadline: float = 30.0) ->
     end = time.monotonic() + deadline
     while not condition():
         if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline:.0f} s: {what}")
+            raise AssertionError(f"this did not happen within {deadline:.0f} s: {what}")
         time.sleep(_PAUSE)
 
 
 class Steady(Generic[T]):
-    """Says whether what is looked at has been the same for a moment."""
+    """Says whether a value has been the same for some time."""
 
-    def __init__(self, look: Callable[[], T], seconds: float = 0.5) -> None:
-        self._look, self._seconds = look, seconds
-        self.last, self._since = look(), time.monotonic()
+    def __init__(self, read: Callable[[], T], seconds: float = 0.5) -> None:
+        self._read, self._seconds = read, seconds
+        self.last, self._since = read(), time.monotonic()
 
     def __call__(self) -> bool:
-        found = self._look()
-        if found != self.last:
-            self.last, self._since = found, time.monotonic()
+        value = self._read()
+        if value != self.last:
+            self.last, self._since = value, time.monotonic()
         return time.monotonic() - self._since >= self._seconds
 
 
 def pid_in(file: Path) -> int:
-    """Wait for a process to write its id into a file."""
+    """Wait until a process has written its id to a file, and return the id."""
     until(lambda: file.exists() and file.read_text().endswith("\n"), f"a process id in {file}")
     return int(file.read_text())
 
 
 def is_gone(pid: int) -> bool:
-    """Say whether a process has ended, be it that nobody has waited for it yet."""
+    """Say whether a process has ended; a zombie counts as ended."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     return True
 
 
 def end(pid: int) -> None:
-    """Make sure that a process does not outlive its test."""
+    """Kill a process, so that it does not outlive its test."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, 9)
