@@ -84,26 +84,26 @@ chaos: setup toolchain ## Runs the watcher for two minutes among random failures
 fuzz: setup ## Plans 20,000 mutated manifests, none of which may cause a traceback; ARGS="--seed 7"
 	@$(PY) -m dev.fuzz $(ARGS)
 
-bench: toolchain ## Times pic against kubectl and a naive program, in half an hour; BENCH_HOSTS=1000 BENCH_ROUNDS=3
+bench: setup ## Times pic against kubectl and a naive program, in half an hour; BENCH_HOSTS=1000 BENCH_ROUNDS=3
 	@$(PY) -m bench
 
 bench-plan: setup ## Times the planning of 1,000 to 10,000 Ingresses in memory
 	@$(PY) -m bench.plan
 
-bench-pihole: toolchain ## Times 100 and 1,000 records in Pi-hole and looks for DNS gaps, in five minutes; BENCH_HOSTS=100
+bench-pihole: setup ## Times 100 and 1,000 records in Pi-hole and looks for DNS gaps, in five minutes; BENCH_HOSTS=100
 	@$(PY) -m dev.pihole fetch
 	@$(PY) -m bench.pihole
 
-bench-watch: toolchain ## Times the watcher from Ingress to object, and measures it when idle; BENCH_HOSTS=1000 BENCH_ROUNDS=30
+bench-watch: setup ## Times the watcher from Ingress to object, and measures it when idle; BENCH_HOSTS=1000 BENCH_ROUNDS=30
 	@$(PY) -m bench.watch
 
 docs: setup ## Writes the pages of docs/ that are generated from code
 	@$(PY) -m dev.docs
 
-demo: toolchain ## Shows pic on a temporary cluster, in about a minute
+demo: setup ## Shows pic on a temporary cluster, in about a minute
 	@$(PY) -m dev.demo
 
-demo-pihole: toolchain ## Shows the Pi-hole target on a temporary cluster, in less than a minute
+demo-pihole: setup ## Shows the Pi-hole target on a temporary cluster, in less than a minute
 	@$(PY) -m dev.pihole fetch
 	@$(PY) -m dev.demo_pihole
 

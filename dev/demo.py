@@ -72,17 +72,17 @@ class Demo:
         """Create the Ingresses of the examples."""
         for example in EXAMPLES:
             self.kubectl("apply", "--server-side", "--filename", f"dev/examples/{example}")
-        say("No Pangolin operator runs here, so the demo reports domains and tunnels as ready.")
+        say("", "No Pangolin operator runs here, so the demo reports domains and tunnels as ready.")
         self.plane.kubectl(
             *("apply", "--server-side", "--subresource=status", "--filename=-"),
             input=json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self.statuses()]}),
         )
-        print(self.kubectl("get", "ingress", "--all-namespaces"))
+        say(self.kubectl("get", "ingress", "--all-namespaces").rstrip())
         self.expect(set(), "no host is exposed yet")
 
     def bind(self) -> None:
         """Write the stack file."""
-        print(self.run("pic", "init", "--stack", STACK))
+        say(self.run("pic", "init", "--stack", STACK).rstrip())
         self.run("pulumi", "stack", "init", STACK)
 
     def first(self) -> None:
@@ -103,6 +103,7 @@ class Demo:
             lambda: "open.example.com" not in self.hosts(), "deletion of open.example.com"
         )
         say(
+            "",
             "Kubernetes has already deleted the PangolinResource of the deleted Ingress, because",
             "the Ingress owned it. The other two changes show up in a preview:",
         )
@@ -160,7 +161,7 @@ class Demo:
 
     def report(self, printed: str) -> None:
         """Print a summary of the engine's output, without messages that were printed before."""
-        say(summary(printed, self.shown), "")
+        say(summary(printed, self.shown))
         self.shown.update(diagnostics(printed))
 
     def expect(self, expected: set[str], claim: str) -> None:
@@ -169,12 +170,13 @@ class Demo:
         if sorted(hosts) != sorted(expected):
             names = ", ".join(sorted(hosts)) or "none"
             raise DemoError(f"not true: {claim}; the hosts are {names}")
-        say(f"✓ {claim}")
+        say("", f"✓ {claim}")
 
     def table(self) -> None:
         """Print the PangolinResources in the cluster."""
         columns = f"custom-columns={COLUMNS}"
-        print(self.kubectl("get", "pangolinresources", "--all-namespaces", "--output", columns))
+        command = ("get", "pangolinresources", "--all-namespaces", "--output", columns)
+        say(self.kubectl(*command).rstrip())
 
     def patch(self, namespace: str, names: tuple[str, ...], how: str, body: object) -> None:
         """Patch some Ingresses of a namespace."""
