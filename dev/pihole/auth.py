@@ -1,4 +1,4 @@
-"""`/api/auth`: logins, and which session a request shows."""
+"""Answers `/api/auth`: logins, logouts, and the session that a request belongs to."""
 
 import hmac
 from collections.abc import Callable
@@ -21,12 +21,12 @@ NO_SEATS = error(
 
 @dataclass
 class Secrets:
-    """What a client must know; empty is not set.
+    """The secrets of Pi-hole; an empty one is not set.
 
     Attributes:
         password: The password of the web interface.
-        app_password: The one for programs.
-        cli_password: The one of the command line.
+        app_password: The password for programs.
+        cli_password: The password of the command line.
         totp: The token of the second factor.
     """
 
@@ -37,10 +37,10 @@ class Secrets:
 
 
 class Auth:
-    """Logs in and out, and knows who asks.
+    """Logs in and out, and finds the session of a request.
 
     Attributes:
-        logins: "accepted", or how every login is refused.
+        logins: "accepted", or the way in which every login fails.
     """
 
     def __init__(
@@ -63,25 +63,25 @@ class Auth:
             case _:
                 return self._logout(request)
 
-    def who(self, request: Request) -> Session | None:
-        """The session of a request; None where no password is set.
+    def session_of(self, request: Request) -> Session | None:
+        """Return the session of a request; None if Pi-hole has no password.
 
         Raises:
-            Refusal: It shows none, or none that is known.
+            Refusal: The request has no session id, or an unknown one.
         """
         if not self.secrets.password:
             return None
-        session = self._shown(request)
+        session = self._find(request)
         if isinstance(session, str):
             raise Refusal(UNAUTHORIZED)
         return session
 
     def answer_sessions(self, request: Request) -> Answer:
         """Answer `/api/auth/sessions` and `/api/auth/session/ID`."""
-        asking = self.who(request)
+        current = self.session_of(request)
         if request.method == "GET":
-            listed = self.sessions.current()
-            return Answer(200, {"sessions": [_row(*each, asking) for each in listed]})
+            seats = self.sessions.current()
+            return Answer(200, {"sessions": [_row(*seat, current) for seat in seats]})
         number = request.segments[-1]
         ended = number.isdigit() and self.sessions.end(int(number))
         return Answer(204) if ended else Answer(404, {})
@@ -111,55 +111,60 @@ class Auth:
         return refusals.get(self.logins, self._unknown("password incorrect"))
 
     def _kind(self, password: str, request: Request) -> str:
-        """Which password it is. The one for programs is a second check, and so is limited twice."""
+        """Return the kind of the password.
+
+        The check of an app password is a second one, so it counts twice for the rate limit.
+        """
         if _equal(password, self.secrets.cli_password):
             return "cli"
-        first = self._check(password, self.secrets.password, request)
-        if first is None:
+        is_admin = self._check(password, self.secrets.password, request)
+        if is_admin is None:
             raise Refusal(RATE_LIMITED)
-        if first:
+        if is_admin:
             return "admin"
         if self.secrets.app_password and self._check(password, self.secrets.app_password, request):
             return "app"
         raise Refusal(self._unknown("password incorrect"))
 
     def _check(self, password: str, wanted: str, request: Request) -> bool | None:
-        """Whether a password is right; None where the limiter does not let it be looked at."""
+        """Return whether a password is correct; None if the rate limit prevents the check."""
         if not password:
             return False
         if not self._limiter.admits():
             request.pause(self._pace.refusal)
             return None
         request.pause(self._pace.password)
-        right = _equal(password, wanted)
-        if right:
+        correct = _equal(password, wanted)
+        if correct:
             self._limiter.refund()
-        return right
+        return correct
 
     def _check_totp(self, payload: object) -> None:
         if not self.secrets.totp:
             return
-        shown = payload.get("totp") if isinstance(payload, dict) else None
-        if shown is None:
+        token = payload.get("totp") if isinstance(payload, dict) else None
+        if token is None:
             raise Refusal(error(400, "bad_request", "No 2FA token found in JSON payload"))
-        if str(shown) != self.secrets.totp:
+        if str(token) != self.secrets.totp:
             raise Refusal(error(401, "unauthorized", "Invalid 2FA token"))
 
     def _state(self, request: Request) -> Answer:
         if not self.secrets.password:
             return _open("no password set")
-        shown = self._shown(request)
-        return self._unknown(shown) if isinstance(shown, str) else self._welcome(shown, None)
+        session = self._find(request)
+        if isinstance(session, str):
+            return self._unknown(session)
+        return self._welcome(session, None)
 
     def _logout(self, request: Request) -> Answer:
-        shown = self._shown(request)
-        if isinstance(shown, str):
-            return self._unknown(shown)
-        self.sessions.end(self.sessions.seat_of(shown))
+        session = self._find(request)
+        if isinstance(session, str):
+            return self._unknown(session)
+        self.sessions.end(self.sessions.seat_of(session))
         return Answer(204)
 
-    def _shown(self, request: Request) -> Session | str:
-        """The session that a request shows, or what is wrong with it."""
+    def _find(self, request: Request) -> Session | str:
+        """Return the session of a request, or the problem with its session id."""
         sid, csrf = _sid(request)
         if sid is None:
             return "no SID provided"
@@ -172,7 +177,7 @@ class Auth:
         return Answer(401, _session(valid=False, totp=bool(self.secrets.totp), message=message))
 
     def _welcome(self, session: Session, message: str | None) -> Answer:
-        shown = {
+        fields = {
             "valid": True,
             "totp": bool(self.secrets.totp),
             "sid": session.sid,
@@ -181,17 +186,17 @@ class Auth:
             "message": message,
         }
         cookie = f"sid={session.sid}; SameSite=Lax; Path=/; Max-Age={VALIDITY}; HttpOnly"
-        return Answer(200, {"session": shown}, {"Set-Cookie": cookie})
+        return Answer(200, {"session": fields}, {"Set-Cookie": cookie})
 
 
 def _sid(request: Request) -> tuple[str | None, str | None]:
-    """The id that a request shows, and the token it must have beside it: None where it needs none.
+    """Return the session id of a request and its CSRF token; a token of None is not needed.
 
-    The first place that has one counts: the body, a header, the cookie, the query.
+    The first id counts, in the order body, headers, cookie, query.
     """
-    for shown in (_body_sid(request), request.headers.get("X-FTL-SID"), request.headers.get("sid")):
-        if shown:
-            return shown, None
+    for sid in (_body_sid(request), request.headers.get("X-FTL-SID"), request.headers.get("sid")):
+        if sid:
+            return sid, None
     cookie = SimpleCookie(request.headers.get("Cookie", "")).get("sid")
     if cookie is not None:
         return cookie.value, request.headers.get("X-CSRF-TOKEN", "")
@@ -208,22 +213,22 @@ def _body_sid(request: Request) -> str | None:
 
 
 def _session(*, valid: bool, totp: bool, message: str) -> dict[str, Any]:
-    shown = {"valid": valid, "totp": totp, "sid": None, "validity": -1, "message": message}
-    return {"session": shown}
+    fields = {"valid": valid, "totp": totp, "sid": None, "validity": -1, "message": message}
+    return {"session": fields}
 
 
 def _open(message: str) -> Answer:
     return Answer(200, _session(valid=True, totp=False, message=message))
 
 
-def _equal(shown: str, wanted: str) -> bool:
-    return bool(wanted) and hmac.compare_digest(shown.encode(), wanted.encode())
+def _equal(password: str, wanted: str) -> bool:
+    return bool(wanted) and hmac.compare_digest(password.encode(), wanted.encode())
 
 
-def _row(seat: int, session: Session, asking: Session | None) -> dict[str, Any]:
+def _row(seat: int, session: Session, current: Session | None) -> dict[str, Any]:
     return {
         "id": seat,
-        "current_session": session is asking,
+        "current_session": session is current,
         "valid": True,
         "login_at": int(session.login_at),
         "last_active": int(session.last_active),

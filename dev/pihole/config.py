@@ -1,7 +1,6 @@
-"""Pi-hole's configuration: `dns.hosts` in memory and in its file, and the little else that matters.
+"""Holds Pi-hole's configuration: `dns.hosts` in memory and in its file, and a few other settings.
 
-Nothing here is locked across reading and writing back, as in Pi-hole: writers at the same time lose
-updates.
+As in Pi-hole, no lock covers a read and the write that follows, so parallel writers lose updates.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,16 +14,17 @@ Listener = Callable[[Sequence[str]], None]
 
 @dataclass
 class Config:
-    """What is configured.
+    """The configuration.
 
     Attributes:
-        lines: `dns.hosts` as it is served.
-        saved: `dns.hosts` as pihole.toml has it, which is what a restart reads.
+        lines: `dns.hosts` in memory, which Pi-hole serves.
+        saved: `dns.hosts` in pihole.toml, which a restart reads.
         env_hosts: Whether FTLCONF_dns_hosts sets it.
-        read_only: `misc.readOnly`: nothing is written to pihole.toml.
+        read_only: `misc.readOnly`: Pi-hole does not write pihole.toml.
         app_sudo: `webserver.api.app_sudo`.
         max_sessions: `webserver.api.max_sessions`.
-        writes: How often something was changed through an interface.
+        writes: The number of writes through an interface.
+        on_change: Gets the lines after each change.
     """
 
     lines: tuple[str, ...] = ()
@@ -34,28 +34,28 @@ class Config:
     app_sudo: bool = False
     max_sessions: int = 16
     writes: int = 0
-    served: Listener = field(default=lambda _: None)
+    on_change: Listener = field(default=lambda _: None)
 
     def edit(self, lines: Sequence[str]) -> None:
-        """Set the lines as they are, as a person with an editor does."""
+        """Set the lines unchanged, as a user with an editor does."""
         self.lines = self.saved = tuple(lines)
-        self.served(self.lines)
+        self.on_change(self.lines)
 
     def replace(self, lines: Sequence[str]) -> None:
-        """Set the lines through an interface; writing the file cleans all of them up."""
+        """Set the lines through an interface; a write of the file tidies all of them."""
         self.writes += 1
         self.lines = tuple(lines)
         if not self.read_only:
             self.lines = self.saved = tuple(hosts.tidy(line) for line in lines)
-        self.served(self.lines)
+        self.on_change(self.lines)
 
     def reload(self) -> None:
         """Read pihole.toml again, as a start does."""
         self.lines = self.saved
-        self.served(self.lines)
+        self.on_change(self.lines)
 
     def tree(self) -> dict[str, Any]:
-        """The configuration as the API shows it."""
+        """Return the configuration as the API returns it."""
         api = {"app_sudo": self.app_sudo, "max_sessions": self.max_sessions}
         return {
             "dns": {"hosts": list(self.lines), "cnameRecords": []},
@@ -64,8 +64,8 @@ class Config:
         }
 
 
-def at(tree: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """The part of a tree below a path, with its parents; nothing where there is no such key."""
+def subtree(tree: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """Return the part of a tree at a path, with its parents; empty if there is no such key."""
     if not path:
         return dict(tree)
     key, *rest = path
@@ -74,14 +74,14 @@ def at(tree: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
     below = tree[key]
     if not rest:
         return {key: below}
-    found = at(below, rest) if isinstance(below, Mapping) else {}
-    return {key: found} if found else {}
+    part = subtree(below, rest) if isinstance(below, Mapping) else {}
+    return {key: part} if part else {}
 
 
-def detailed(tree: Mapping[str, Any], config: Config) -> dict[str, Any]:
-    """The same tree, with a description of each value in its place."""
+def describe(tree: Mapping[str, Any], config: Config) -> dict[str, Any]:
+    """Return the tree with a description in place of each value."""
     return {
-        key: detailed(value, config)
+        key: describe(value, config)
         if isinstance(value, Mapping)
         else _described(key, value, config)
         for key, value in tree.items()

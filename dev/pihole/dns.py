@@ -1,4 +1,4 @@
-"""DNS from the lines of `dns.hosts`, by a real dnsmasq."""
+"""Serves DNS from the lines of `dns.hosts`, with a real dnsmasq."""
 
 import os
 import socket
@@ -24,15 +24,15 @@ START_SECONDS = 20.0
 
 
 def dnsmasq() -> Path | None:
-    """The dnsmasq that `make servers` unpacked, or else the one on PATH; None if there is none."""
+    """Return the dnsmasq that `make servers` unpacked, else the one on PATH, else None."""
     if UNPACKED.exists():
         return UNPACKED
-    found = which("dnsmasq", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    return Path(found) if found else None
+    program = which("dnsmasq", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    return Path(program) if program else None
 
 
 class Resolver:
-    """One dnsmasq, which notices new lines by itself.
+    """One dnsmasq, which picks up new lines by itself.
 
     Attributes:
         port: For UDP and TCP; 0 before the first start.
@@ -41,7 +41,7 @@ class Resolver:
     def __init__(self, work: Path) -> None:
         program = dnsmasq()
         if program is None:
-            raise PiHoleError("DNS needs dnsmasq: `make servers` gets it")
+            raise PiHoleError("DNS needs dnsmasq: run `make servers` to get it")
         self._program = program
         self._work = work
         self._names = work / "hosts"
@@ -52,16 +52,16 @@ class Resolver:
 
     @property
     def pid(self) -> int:
-        """The process of dnsmasq."""
+        """The pid of dnsmasq."""
         if self._child is None:
             raise PiHoleError("the resolver is dead")
         return self._child.pid
 
     def start(self, lines: Sequence[str]) -> None:
-        """Serve these lines, on the port of before if there is one.
+        """Serve these lines; a second start keeps the port.
 
         Raises:
-            PiHoleError: dnsmasq does not answer.
+            PiHoleError: dnsmasq does not start or does not answer.
         """
         self.serve(lines)
         for _ in range(ATTEMPTS):
@@ -75,13 +75,13 @@ class Resolver:
         raise PiHoleError(f"dnsmasq does not answer:\n{complaint}")
 
     def serve(self, lines: Sequence[str]) -> None:
-        """Write the hosts file at once as a whole; dnsmasq reads it within a millisecond or so."""
-        half = self._work / f".{FILE}"
-        half.write_text("".join(f"{line}\n" for line in lines))
-        half.replace(self._names / FILE)
+        """Replace the hosts file in one step; dnsmasq reads it within about a millisecond."""
+        new = self._work / f".{FILE}"
+        new.write_text("".join(f"{line}\n" for line in lines))
+        new.replace(self._names / FILE)
 
     def ask(self, name: str, kind: str, seconds: float) -> list[str]:
-        """Ask for the records of one kind; see `PiHole.ask`."""
+        """Query the records of one kind; see `PiHole.ask`."""
         if self._child is None:
             raise PiHoleError("the resolver is dead")
         question = dns.message.make_query(name, kind)
@@ -97,25 +97,26 @@ class Resolver:
         )
 
     def stop(self) -> None:
-        """Kill it."""
+        """Kill dnsmasq."""
         child, self._child = self._child, None
         if child is not None:
             kill(child)
 
     def close(self) -> None:
-        """Kill it for good."""
+        """Kill dnsmasq for good."""
         self.stop()
         self._spawner.close()
 
     def _command(self) -> list[str]:
         return [
             str(self._program),
-            # Of the user who started it, in the foreground; changing its user would cut the leash.
+            # Keeps the user and stays in the foreground: a change of user would reset the signal
+            # that ends dnsmasq with its parent.
             "--no-daemon",
             "--conf-file=/dev/null",
             "--no-resolv",
             "--no-hosts",
-            "--local=/#/",  # what it does not know does not exist: there is no upstream
+            "--local=/#/",  # unknown names do not exist, because there is no upstream
             f"--port={self.port}",
             f"--listen-address={ADDRESS}",
             "--bind-interfaces",
@@ -134,7 +135,7 @@ class Resolver:
 
 
 def _free_port() -> int:
-    """A port that is free for UDP and TCP; a moment later somebody may have taken it."""
+    """Return a port that is free for UDP and TCP, until another process takes it."""
     while True:
         with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
             tcp.bind((ADDRESS, 0))

@@ -1,5 +1,5 @@
-"""What can go wrong with the simulator itself."""
+"""Defines the error of the simulator itself."""
 
 
 class PiHoleError(Exception):
-    """A part of it is missing or did not start; the text says which."""
+    """A part of the simulator is missing or did not start; the message names it."""

@@ -1,4 +1,4 @@
-"""What can be made to go wrong, and when."""
+"""Injects faults into chosen requests."""
 
 import re
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ Kind = Literal["answer", "drop", "hang", "die"]
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong with some of the next requests.
+    """A fault of some of the next requests.
 
     Attributes:
         kind: "answer" answers with `status` at once, "drop" closes the connection, "hang" never
-            answers, "die" ends the server as a crash does.
-        effect: Whether the request takes effect before that.
-        method: Which requests, by method; None is any.
-        path: Which, by a regular expression that is searched for in path and query.
-        skip: How many such requests go well first.
-        times: How many go wrong then.
-        status: What "answer" answers with.
-        body: And its body: an object or text.
+            answers, "die" ends the server like a crash.
+        effect: Whether the request takes effect before the fault.
+        method: The method of the requests; None matches any.
+        path: A regular expression that matches somewhere in path and query.
+        skip: The number of matching requests that succeed first.
+        times: The number of requests that fail after that.
+        status: The status of "answer".
+        body: The body of "answer": an object or text.
     """
 
     kind: Kind
@@ -38,46 +38,46 @@ class Fault:
 
     @property
     def answer(self) -> Answer:
-        """What it answers with."""
+        """The answer of an "answer" fault."""
         return Answer(self.status, self.body, timed=False)
 
-    def concerns(self, request: Request) -> bool:
-        """Whether it is about such a request."""
-        named = self.method in {None, request.method}
-        return named and re.search(self.path, request.target) is not None
+    def matches(self, request: Request) -> bool:
+        """Return whether the fault applies to a request."""
+        has_method = self.method in {None, request.method}
+        return has_method and re.search(self.path, request.target) is not None
 
 
 class Faults:
-    """The faults that wait for their requests, the oldest first."""
+    """The faults that wait for their requests, oldest first."""
 
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
-        self._seen: list[int] = []
+        self._counts: list[int] = []
         self._lock = Lock()
 
     def add(self, fault: Fault) -> None:
-        """Let one wait."""
+        """Add a fault."""
         with self._lock:
             self._waiting.append(fault)
-            self._seen.append(0)
+            self._counts.append(0)
 
     def clear(self) -> None:
-        """Let everything go well again."""
+        """Remove all faults."""
         with self._lock:
-            self._waiting, self._seen = [], []
+            self._waiting, self._counts = [], []
 
     def waiting(self) -> Sequence[Fault]:
-        """Those that have not been used up."""
+        """Return the faults that still have requests to spoil."""
         with self._lock:
-            pairs = zip(self._waiting, self._seen, strict=True)
-            return [fault for fault, seen in pairs if seen < fault.skip + fault.times]
+            pairs = zip(self._waiting, self._counts, strict=True)
+            return [fault for fault, count in pairs if count < fault.skip + fault.times]
 
     def of(self, request: Request) -> Fault | None:
-        """Count a request, and say what goes wrong with it."""
+        """Count a request and return its fault, if it has one."""
         with self._lock:
             for at, fault in enumerate(self._waiting):
-                if fault.concerns(request) and self._seen[at] < fault.skip + fault.times:
-                    self._seen[at] += 1
-                    if self._seen[at] > fault.skip:
+                if fault.matches(request) and self._counts[at] < fault.skip + fault.times:
+                    self._counts[at] += 1
+                    if self._counts[at] > fault.skip:
                         return fault
         return None

@@ -1,4 +1,4 @@
-"""Unpack Debian's dnsmasq, with the libraries it needs, where nothing has to be installed."""
+"""Unpacks Debian's dnsmasq with its libraries, without an installation."""
 
 import shlex
 import shutil
@@ -16,7 +16,7 @@ _ONLY_NEEDED = ("recommends", "suggests", "conflicts", "breaks", "replaces", "en
 
 
 def fetch() -> None:
-    """Make sure that there is a dnsmasq, or say why there is none."""
+    """Fetch dnsmasq if it is missing, or print why that failed."""
     if dnsmasq() is None:
         try:
             _fetch()
@@ -25,9 +25,9 @@ def fetch() -> None:
 
 
 def libraries(listing: str) -> list[str]:
-    """The libraries in what `apt-cache depends --recurse` prints, but for the C library.
+    """Return the libraries in the output of `apt-cache depends --recurse`, without the C library.
 
-    What comes at the margin of an unindented line is a package; virtual ones are in brackets.
+    An unindented line is a package; a virtual package is in angle brackets.
     """
     names = {line for line in listing.splitlines() if line.startswith("lib")}
     return sorted(name for name in names if name != "libc6")
@@ -35,10 +35,10 @@ def libraries(listing: str) -> list[str]:
 
 def _fetch() -> None:
     echo(f"servers: unpacking {PACKAGE} into {UNPACKED.parent}")
-    with tempfile.TemporaryDirectory(prefix="pic-dnsmasq-") as made:
-        work = Path(made)
-        needed = libraries(_run(_depends(PACKAGE), work))
-        _run(["apt-get", "download", "-qq", PACKAGE, *needed], work)
+    with tempfile.TemporaryDirectory(prefix="pic-dnsmasq-") as folder:
+        work = Path(folder)
+        packages = libraries(_run(_depends(PACKAGE), work))
+        _run(["apt-get", "download", "-qq", PACKAGE, *packages], work)
         for archive in sorted(work.glob("*.deb")):
             _run(["dpkg", "-x", str(archive), str(work / "root")], work)
         _write_program(work / "root")
@@ -59,14 +59,14 @@ def _depends(package: str) -> list[str]:
 
 
 def _write_program(root: Path) -> None:
-    """Write a script that starts it with the libraries beside it, wherever the folder is."""
+    """Write a script that starts dnsmasq with its unpacked libraries, wherever the folder is."""
     folders = sorted({path.parent.relative_to(root) for path in root.rglob("lib*.so*")})
-    found = ":".join(f'"$here"/{shlex.quote(str(folder))}' for folder in folders)
+    search_path = ":".join(f'"$here"/{shlex.quote(str(folder))}' for folder in folders)
     script = root / UNPACKED.name
     script.write_text(
         "#!/bin/sh\n"
         'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)\n'
-        f"export LD_LIBRARY_PATH={found}\n"
+        f"export LD_LIBRARY_PATH={search_path}\n"
         'exec "$here"/usr/sbin/dnsmasq "$@"\n'
     )
     script.chmod(0o755)

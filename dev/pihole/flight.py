@@ -1,4 +1,4 @@
-"""Which requests are being handled, and whether that is too much for Pi-hole."""
+"""Tracks the requests in progress, and detects the overlaps that kill Pi-hole."""
 
 from dataclasses import dataclass
 from threading import Lock
@@ -7,7 +7,7 @@ from dev.pihole.messages import Request
 
 
 @dataclass(frozen=True)
-class _Flying:
+class _InFlight:
     request: Request
     writes: bool
 
@@ -16,37 +16,41 @@ class _Flying:
 
 
 class Flight:
-    """The requests between their first line and their answer."""
+    """The requests between their first line and their answer.
+
+    Attributes:
+        most: The largest number of them at the same time.
+    """
 
     def __init__(self) -> None:
-        self._flying: dict[int, _Flying] = {}
+        self._requests: dict[int, _InFlight] = {}
         self._lock = Lock()
         self.most = 0
 
     @property
     def number(self) -> int:
-        """How many there are."""
-        return len(self._flying)
+        """The number of requests in progress."""
+        return len(self._requests)
 
     def enter(self, request: Request, *, writes: bool) -> str | None:
-        """Count a request in.
+        """Add a request.
 
         Returns:
-            Why Pi-hole dies of it, if one of two requests at once writes.
+            Why Pi-hole dies of it: another request is in progress, and one of the two writes.
         """
-        entering = _Flying(request, writes)
+        entering = _InFlight(request, writes)
         with self._lock:
-            others = [other for other in self._flying.values() if writes or other.writes]
-            self._flying[id(request)] = entering
-            self.most = max(self.most, len(self._flying))
+            others = [other for other in self._requests.values() if writes or other.writes]
+            self._requests[id(request)] = entering
+            self.most = max(self.most, len(self._requests))
         return f"{entering} came during {others[0]}" if others else None
 
     def empty(self) -> None:
-        """Forget all of them: a new life begins."""
+        """Remove all requests, for a new start of the server."""
         with self._lock:
-            self._flying.clear()
+            self._requests.clear()
 
     def leave(self, request: Request) -> None:
-        """Count it out; before its answer is sent, since the client may ask on at once."""
+        """Remove a request, before its answer: the client may send the next one at once."""
         with self._lock:
-            self._flying.pop(id(request), None)
+            self._requests.pop(id(request), None)

@@ -1,4 +1,4 @@
-"""What Pi-hole accepts as a line of `dns.hosts`. No I/O."""
+"""Validates and tidies lines of `dns.hosts` as Pi-hole does. No I/O."""
 
 import functools
 import re
@@ -6,7 +6,7 @@ import socket
 from collections.abc import Sequence
 
 KEY = "dns.hosts"
-REMEMBERED = 10_000  # lines that were looked at: each PUT looks at all of them
+CACHED = 10_000  # lines, since each PUT validates all of them
 _SPACES = re.compile(r"[ \t]+")
 _COMMENT = re.compile(r"(?:^|[ \t])(?P<hash>#)")
 _CHARACTERS = re.compile(r"[A-Za-z0-9._-]+")
@@ -15,17 +15,17 @@ _LONGEST_LABEL = 63
 
 
 def complaint(lines: Sequence[str]) -> str | None:
-    """Say what is wrong with the first line that is wrong, in Pi-hole's words."""
+    """Return the problem of the first invalid line, in Pi-hole's words."""
     for index, line in enumerate(lines):
-        wrong = _complaint(line)
-        if wrong is not None:
-            return f"{KEY}[{index}]: {wrong}"
+        problem = _complaint(line)
+        if problem is not None:
+            return f"{KEY}[{index}]: {problem}"
     return None
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHED)
 def tidy(line: str) -> str:
-    """Clean the white space up, as Pi-hole does when it writes its file; a comment stays as is."""
+    """Normalise the white space, as Pi-hole does when it writes its file; keep a comment."""
     start = _COMMENT.search(line)
     hosts, comment = (line[: start.start()], line[start.end() :]) if start else (line, "")
     words = " ".join(hosts.split())
@@ -33,11 +33,11 @@ def tidy(line: str) -> str:
 
 
 def names(line: str) -> list[str]:
-    """The host names of a line, without its comment."""
+    """Return the host names of a line, without its comment."""
     return line.partition("#")[0].split()[1:]
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHED)
 def _complaint(line: str) -> str | None:
     address, *rest = _SPACES.split(line.strip())
     if not address:
@@ -50,7 +50,7 @@ def _complaint(line: str) -> str | None:
 def _complaint_of_names(hosts: Sequence[str], line: str) -> str | None:
     if not hosts:
         return f'entry does not have at least one hostname ("{line}")'
-    # A line break within a comment is not looked at, and so makes more lines of the hosts file.
+    # Pi-hole does not check a comment, so a line break in it starts a new line of the hosts file.
     bad = [host for host in hosts if not _is_name(host)]
     return f'invalid hostname ("{bad[0]}")' if bad else None
 
@@ -73,7 +73,7 @@ def _parses(family: socket.AddressFamily, text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Labels are measured where a dot ends them, so the last one may be of any length."""
+    """Check a name as Pi-hole does: it measures only labels that a dot ends, not the last one."""
     if len(text) > _LONGEST_NAME or not _CHARACTERS.fullmatch(text):
         return False
     return all(0 < len(label) <= _LONGEST_LABEL for label in text.split(".")[:-1])

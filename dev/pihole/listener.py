@@ -1,4 +1,4 @@
-"""HTTP on a port of 127.0.0.1, one thread for each connection, until it is closed or dies."""
+"""Serves HTTP on a port of 127.0.0.1, with one thread for each connection."""
 
 import contextlib
 import json
@@ -20,10 +20,10 @@ Handle = Callable[[Request], Answer | None]
 
 
 class Listener:
-    """One life of the server.
+    """The server between one start and its end.
 
     Attributes:
-        dead: Set when it is over.
+        dead: Set when the server has ended.
     """
 
     def __init__(self, port: int, handle: Handle, tls: ssl.SSLContext | None) -> None:
@@ -32,21 +32,21 @@ class Listener:
         self._tls = tls
         self._open: dict[Thread, socket.socket] = {}
         self._lock = Lock()
-        self._socket = _listening(port)
+        self._socket = _listen(port)
         self._thread = Thread(target=self._accept, name="pihole", daemon=True)
         self._thread.start()
 
     def pause(self, seconds: float) -> None:
-        """Let time pass.
+        """Wait for some seconds.
 
         Raises:
-            Died: The server ended meanwhile.
+            Died: The server has ended meanwhile.
         """
         if self.dead.wait(seconds) if seconds else self.dead.is_set():
             raise Died
 
     def kill(self) -> None:
-        """Refuse connections from here on, and cut those there are."""
+        """Refuse new connections and cut the open ones."""
         self.dead.set()
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -56,7 +56,7 @@ class Listener:
                 _shut(connection)
 
     def close(self) -> None:
-        """Kill it, and wait until all its threads have ended."""
+        """Kill the server and wait until all its threads have ended."""
         self.kill()
         with self._lock:
             threads = [self._thread, *self._open]
@@ -71,43 +71,43 @@ class Listener:
             except OSError:
                 return
             thread = Thread(target=self._serve, args=[connection], daemon=True)
-            self._keep(thread, connection)
+            self._register(thread, connection)
             thread.start()
 
-    def _keep(self, thread: Thread, connection: socket.socket) -> None:
+    def _register(self, thread: Thread, connection: socket.socket) -> None:
         with self._lock:
             self._open[thread] = connection
             if self.dead.is_set():
                 _shut(connection)
 
     def _serve(self, connection: socket.socket) -> None:
-        # Whatever happens to a connection is the client's doing, and no error of the server.
+        # Clients of the tests cut connections on purpose, so a broken one is not an error.
         with contextlib.suppress(OSError, Died):
             connection.settimeout(IDLE)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._tls is not None:
-                connection = self._secured(connection, self._tls)
+                connection = self._with_tls(connection, self._tls)
             _Handler(connection, ("127.0.0.1", 0), self)  # type: ignore[arg-type]
         with self._lock:
             self._open.pop(current_thread())
             connection.close()
 
-    def _secured(self, connection: socket.socket, tls: ssl.SSLContext) -> ssl.SSLSocket:
-        # The plain socket is empty from here on, so it is the other that is cut at the end.
-        secured = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
-        self._keep(current_thread(), secured)
+    def _with_tls(self, connection: socket.socket, tls: ssl.SSLContext) -> ssl.SSLSocket:
+        # From here on, `kill` must shut the TLS socket: wrapping has detached the plain one.
+        wrapped = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        self._register(current_thread(), wrapped)
         try:
-            secured.do_handshake()
+            wrapped.do_handshake()
         except OSError:
-            secured.close()
+            wrapped.close()
             raise
-        return secured
+        return wrapped
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE
-    wbufsize = -1  # an answer leaves in one piece
+    wbufsize = -1  # sends an answer in one piece
     server: Listener  # type: ignore[assignment]
 
     def setup(self) -> None:
@@ -115,25 +115,25 @@ class _Handler(BaseHTTPRequestHandler):
         self._count = 0
 
     def _answer(self) -> None:
-        began = perf_counter()
+        start = perf_counter()
         self._count += 1
         request = Request(
             self.command, self.path, self.headers, b"", self.server.pause, self._count > 1
         )
         answer = _malformed(self.requestline, request)
-        self.close_connection |= answer is not None  # its body was not read
+        self.close_connection |= answer is not None  # the body is still unread
         if answer is None:
             answer = self.server.handle(replace(request, body=self._body()))
         if answer is None:
             raise Died
-        self._send(answer, perf_counter() - began)
+        self._send(answer, perf_counter() - start)
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "0")
         return self.rfile.read(int(length)) if length.isdigit() else b""
 
-    def _send(self, answer: Answer, took: float) -> None:
-        content, kind = _encoded(answer, took)
+    def _send(self, answer: Answer, seconds: float) -> None:
+        content, kind = _encoded(answer, seconds)
         if self.server.dead.is_set():
             raise Died
         self.send_response(answer.status)
@@ -146,20 +146,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"" if self.command == "HEAD" else content)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's word
-        """Say nothing: the owner has a log."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the base class
+        """Print nothing: `PiHole` has a log."""
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _answer  # noqa: N815
 
 
-def _encoded(answer: Answer, took: float) -> tuple[bytes, str]:
+def _encoded(answer: Answer, seconds: float) -> tuple[bytes, str]:
     body = answer.body
     if body is None:
         return b"", "text/plain"
     if isinstance(body, str):
         return body.encode(), "text/plain; charset=utf-8"
     return json.dumps(
-        {**body, **({"took": took} if answer.timed else {})}
+        {**body, **({"took": seconds} if answer.timed else {})}
     ).encode(), "application/json; charset=utf-8"
 
 
@@ -172,13 +172,13 @@ def _malformed(line: str, request: Request) -> Answer | None:
     return None
 
 
-def _listening(port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    made.bind(("127.0.0.1", port))
-    made.listen(128)
-    return made
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(128)
+    return listener
 
 
 def _shut(connection: socket.socket) -> None:

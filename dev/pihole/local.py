@@ -1,6 +1,6 @@
-"""The interface that some clients expect: `/admin/api/dns/local` with a bearer token.
+"""Answers the interface `/admin/api/dns/local` with a bearer token.
 
-No released Pi-hole has it. Records are held as lines of `dns.hosts` all the same.
+No released Pi-hole has this interface. It stores its records as lines of `dns.hosts` too.
 """
 
 import hmac
@@ -26,14 +26,14 @@ class DnsLocal:
         self._on_duplicate = on_duplicate
 
     def writes(self, request: Request) -> bool:
-        """Whether a request may change records."""
+        """Return whether a request may change records."""
         return request.method in {"POST", "DELETE"}
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
         expected = f"Bearer {self._token}"
-        shown = request.headers.get("Authorization", "")
-        if not hmac.compare_digest(shown.encode(), expected.encode()):
+        header = request.headers.get("Authorization", "")
+        if not hmac.compare_digest(header.encode(), expected.encode()):
             return _error(401, "unauthorized")
         match request.method, request.segments:
             case "GET", ["admin", "api", "dns", "local"]:
@@ -52,21 +52,22 @@ class DnsLocal:
     def _post(self, request: Request) -> Answer:
         record = _record(request)
         records = self._records()
-        known = [each for each in records if each[0] == record[0]]
-        if known and self._on_duplicate == "refuse":
+        has_domain = any(domain == record[0] for domain, _ in records)
+        if has_domain and self._on_duplicate == "refuse":
             return _error(400, "the domain exists already")
-        kept = [each for each in records if self._on_duplicate == "add" or each not in known]
-        if record not in kept:
-            kept.append(record)
-        self._store(request, kept)
+        if self._on_duplicate != "add":
+            records = [(domain, ip) for domain, ip in records if domain != record[0]]
+        if record not in records:
+            records.append(record)
+        self._store(request, records)
         return _plain(201, _row(*record))
 
     def _delete(self, request: Request, domain: str) -> Answer:
         records = self._records()
-        kept = [each for each in records if each[0] != domain]
-        if kept == records:
+        others = [record for record in records if record[0] != domain]
+        if others == records:
             return _error(404, "no such domain")
-        self._store(request, kept)
+        self._store(request, others)
         return Answer(204)
 
     def _store(self, request: Request, records: Sequence[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""A request as the interfaces of Pi-hole see it, and what they answer."""
+"""Defines the requests to the interfaces of Pi-hole, and their answers."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from email.message import Message
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
-BODY_LIMIT = 65_534  # bytes; a longer body is read as none
+BODY_LIMIT = 65_534  # bytes; Pi-hole takes a longer body for an empty one
 
 Json = Mapping[str, Any]
 
@@ -17,12 +17,12 @@ class Request:
     """One request.
 
     Attributes:
-        method: GET, PUT, …
-        target: Path and query as they were sent.
-        headers: Its header fields.
-        body: What came after them.
-        pause: Lets a number of seconds pass, and raises `Died` where the server dies meanwhile.
-        reused: Whether the connection has carried a request before.
+        method: The HTTP method.
+        target: The path and the query, unchanged.
+        headers: The header fields.
+        body: The bytes after the headers.
+        pause: Waits for some seconds; raises `Died` if the server dies meanwhile.
+        reused: Whether the connection carried an earlier request.
     """
 
     method: str
@@ -39,11 +39,11 @@ class Request:
 
     @property
     def segments(self) -> list[str]:
-        """The parts of the path; it is decoded before it is split, as Pi-hole does."""
+        """The parts of the path, which Pi-hole decodes before it splits it."""
         return unquote_plus(self.path).partition("\0")[0].strip("/").split("/")
 
     def query(self, name: str) -> str | None:
-        """The first value of a parameter of the query."""
+        """Return the first value of a query parameter."""
         return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
 
     @property
@@ -51,27 +51,27 @@ class Request:
         """The body as JSON.
 
         Raises:
-            Refusal: There is none, or it is no JSON.
+            Refusal: The body is empty, too long, or not JSON.
         """
         if not 0 < len(self.body) <= BODY_LIMIT:
             raise Refusal(error(400, "bad_request", "No request body data"))
         text = self.body.decode(errors="replace")
         try:
             return json.loads(text)
-        except json.JSONDecodeError as broken:
+        except json.JSONDecodeError as problem:
             message = "Invalid request body data (no valid JSON), error at hint"
-            raise Refusal(error(400, "bad_request", message, text[broken.pos :])) from None
+            raise Refusal(error(400, "bad_request", message, text[problem.pos :])) from None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back.
+    """An answer.
 
     Attributes:
-        status: The code.
-        body: An object for JSON, text for text/plain, None for nothing.
-        headers: Further header fields.
-        timed: Whether an object says how long it took, as all of Pi-hole's do.
+        status: The HTTP status.
+        body: An object for JSON, text for text/plain, None for an empty body.
+        headers: Additional header fields.
+        timed: Whether an object contains its duration, as all objects of Pi-hole do.
     """
 
     status: int
@@ -80,7 +80,7 @@ class Answer:
     timed: bool = True
 
 
-class Refusal(Exception):  # noqa: N818 - an answer and no error of the program
+class Refusal(Exception):  # noqa: N818 - an answer, not an error of the program
     """Ends the handling of a request with an answer."""
 
     def __init__(self, answer: Answer) -> None:
@@ -88,15 +88,15 @@ class Refusal(Exception):  # noqa: N818 - an answer and no error of the program
         self.answer = answer
 
 
-class Died(Exception):  # noqa: N818 - it happened, and is wanted
+class Died(Exception):  # noqa: N818 - an event that tests ask for
     """The server died while it handled a request."""
 
 
 def error(status: int, key: str, message: str, hint: str | None = None) -> Answer:
-    """The shape of Pi-hole's errors."""
+    """Return an error in the form of Pi-hole."""
     return Answer(status, {"error": {"key": key, "message": message, "hint": hint}})
 
 
 def not_found(request: Request) -> Answer:
-    """The answer where there is no such endpoint."""
+    """Return the answer for an unknown endpoint."""
     return error(404, "not_found", "Not found", request.path)

@@ -1,23 +1,23 @@
-"""How long Pi-hole takes, and the time it goes by."""
+"""Defines how long Pi-hole takes for requests, and a clock for tests."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds that Pi-hole takes.
+    """The durations of Pi-hole, in seconds.
 
     Attributes:
-        put: For a PUT or DELETE, whatever the number of lines.
-        put_line: On top of it for each line there is.
+        put: For a PUT or DELETE.
+        put_line: In addition, for each line of the list.
         patch: For a PATCH that changes something.
-        patch_line: On top of it for each line there is.
-        reused: On top of a write on a connection that has carried a request before.
+        patch_line: In addition, for each line of the list.
+        reused: In addition, for a write on a connection that carried an earlier request.
         password: For one check of a password.
-        refusal: Before a login is refused for coming too fast.
+        refusal: Before the rate limit refuses a login.
     """
 
-    put: float = 0.002  # long enough for requests in parallel to meet
+    put: float = 0.002  # long enough for parallel requests to overlap
     put_line: float = 0.0
     patch: float = 0.002
     patch_line: float = 0.0
@@ -39,15 +39,15 @@ MEASURED = Pace(
 
 
 class Clock:
-    """A time that moves only when told, to call instead of `time.time`."""
+    """A replacement for `time.time` that only `advance` moves."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._now = now
 
     def __call__(self) -> float:
-        """Seconds since 1970."""
+        """Return the seconds since 1970."""
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the time forward."""
         self._now += seconds

@@ -1,4 +1,4 @@
-"""The simulator as tests and demos hold it."""
+"""Runs the simulator for tests and demos."""
 
 import secrets
 import ssl
@@ -30,13 +30,13 @@ Overlap = Literal["die", "lose", "serialise"]
 
 
 @dataclass(frozen=True)
-class Logged:
-    """One request of the log.
+class LogEntry:
+    """One request in the log.
 
     Attributes:
-        method: Its method.
-        path: Its path as sent; no query, which may hold a session id.
-        status: What was answered; 0 where the connection was cut instead.
+        method: The HTTP method.
+        path: The path as sent, without the query, which may hold a session id.
+        status: The status of the answer; 0 if the connection was cut instead.
     """
 
     method: str
@@ -46,26 +46,26 @@ class Logged:
 
 @dataclass(kw_only=True)
 class PiHole:
-    """A Pi-hole on 127.0.0.1, for the length of a `with` block.
+    """A Pi-hole on 127.0.0.1, which runs for a `with` block.
 
     Attributes:
-        password: The web password, or the bearer token of "dns-local"; "" for none.
-        api: Which interface it speaks.
-        tls: Whether over HTTPS; `ca` is the authority then, and the only name is `pi.hole`.
-        records: The lines of `dns.hosts` at the beginning.
-        app_password: The password for programs; "" for none.
+        password: The web password, or the bearer token of "dns-local"; "" sets no password.
+        api: The interface.
+        tls: Whether it serves HTTPS, with the authority `ca` and the only name `pi.hole`.
+        records: The first lines of `dns.hosts`.
+        app_password: The password for programs; "" sets none.
         app_sudo: Whether a session of a program may write.
-        cli_password: The password of the command line; "" for none.
-        totp: The token of the second factor; "" for none.
+        cli_password: The password of the command line; "" sets none.
+        totp: The token of the second factor; "" sets none.
         env_hosts: Whether FTLCONF_dns_hosts sets the records.
         read_only: `misc.readOnly`.
         max_sessions: The number of seats.
-        overlap: What a write at the same time as another request does: it kills the server, loses
-            updates (two writers), or waits its turn.
-        on_duplicate: What "dns-local" does with a POST of a domain that is there.
-        dns: Whether DNS is served from the beginning, and not from its first use on.
-        pace: How long things take.
-        clock: The time of sessions and of the rate limit, in seconds since 1970.
+        overlap: The effect of a write during another request: it kills the server, loses the
+            update of one of two writers, or waits.
+        on_duplicate: The effect of a POST to "dns-local" for a domain that exists.
+        dns: Whether DNS runs from the start; otherwise its first use starts it.
+        pace: The durations of requests.
+        clock: The time for sessions and for the rate limit, in seconds since 1970.
     """
 
     password: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
@@ -90,10 +90,10 @@ class PiHole:
         self._config = Config(
             lines, lines, self.env_hosts, self.read_only, self.app_sudo, self.max_sessions
         )
-        self._config.served = self._serve_names
+        self._config.on_change = self._serve_names
         self._sessions = Sessions(self.max_sessions, self.clock)
-        known = Secrets(self.password, self.app_password, self.cli_password, self.totp)
-        self._auth = Auth(known, self._sessions, self.pace, self.clock)
+        passwords = Secrets(self.password, self.app_password, self.cli_password, self.totp)
+        self._auth = Auth(passwords, self._sessions, self.pace, self.clock)
         self._interface: V6 | DnsLocal = (
             V6(self._config, self._auth, self.pace)
             if self.api == "v6"
@@ -103,10 +103,10 @@ class PiHole:
         self._flight = Flight()
         self._turn = RLock()
         self._change = RLock()
-        self._life: Listener | None = None
+        self._listener: Listener | None = None
         self._resolver: Resolver | None = None
         self.deaths: list[str] = []
-        self.log: list[Logged] = []
+        self.log: list[LogEntry] = []
 
     def __enter__(self) -> Self:
         self._work = WorkDir()
@@ -125,10 +125,10 @@ class PiHole:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        at: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
-        if self._life is not None:
-            self._life.close()
+        if self._listener is not None:
+            self._listener.close()
         if self._resolver is not None:
             self._resolver.close()
         self._port.release()
@@ -141,26 +141,26 @@ class PiHole:
 
     @property
     def url(self) -> str:
-        """Where the API is, without a path."""
+        """The URL of the API, without a path."""
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def dns_port(self) -> int:
-        """The port of the resolver, for UDP and TCP; asking for it starts the resolver."""
+        """The port of the resolver, for UDP and TCP; the first access starts the resolver."""
         return self._resolve().port
 
     @property
     def resolver_pid(self) -> int:
-        """The process of the resolver, which is started where it is not running.
+        """The pid of the resolver; the first access starts the resolver.
 
         Raises:
-            PiHoleError: It is dead.
+            PiHoleError: The resolver is dead.
         """
         return self._resolve().pid
 
     @property
     def lines(self) -> list[str]:
-        """`dns.hosts` as it is served; setting it is an edit by hand, that nothing checks."""
+        """`dns.hosts` in memory; setting it is an edit by hand, without validation."""
         return list(self._config.lines)
 
     @lines.setter
@@ -169,37 +169,37 @@ class PiHole:
 
     @property
     def saved(self) -> list[str]:
-        """`dns.hosts` as the file has it, which is what a restart brings back."""
+        """`dns.hosts` in pihole.toml, which a restart reads."""
         return list(self._config.saved)
 
     @property
     def writes(self) -> int:
-        """How often the records were changed through the API."""
+        """The number of writes through the API."""
         return self._config.writes
 
     @property
     def sessions(self) -> int:
-        """How many seats are taken."""
+        """The number of seats in use."""
         return len(self._sessions.current())
 
     @property
     def most_at_once(self) -> int:
-        """The largest number of requests that were handled at the same time."""
+        """The largest number of requests at the same time."""
         return self._flight.most
 
     @property
     def in_flight(self) -> int:
-        """How many requests are being handled."""
+        """The number of requests in progress."""
         return self._flight.number
 
     @property
     def alive(self) -> bool:
-        """Whether it answers."""
-        return self._life is not None and not self._life.dead.is_set()
+        """Whether the server runs."""
+        return self._listener is not None and not self._listener.dead.is_set()
 
     @property
     def logins(self) -> Logins:
-        """Whether logins are accepted, or how they are refused; may be set."""
+        """Whether logins are accepted, or the way in which they fail; may be set."""
         return self._auth.logins
 
     @logins.setter
@@ -207,55 +207,55 @@ class PiHole:
         self._auth.logins = logins
 
     def inject(self, fault: Fault) -> None:
-        """Let something go wrong with some of the next requests."""
+        """Inject a fault into some of the next requests."""
         self._faults.add(fault)
 
     @property
     def faults_left(self) -> Sequence[Fault]:
-        """The faults that still wait for their requests."""
+        """The faults that still wait for requests."""
         return self._faults.waiting()
 
     def heal(self) -> None:
-        """Forget the faults that are left."""
+        """Remove the faults that are left."""
         self._faults.clear()
 
     def change_password(self, password: str) -> None:
-        """Set another web password, which ends every session."""
+        """Set a new web password, which ends every session."""
         self.password = self._auth.secrets.password = password
         self._sessions.clear()
 
     def occupy(self, seats: int) -> None:
-        """Take seats, as clients do that never log out."""
+        """Take seats, like clients that never log out."""
         for _ in range(seats):
-            if self._sessions.begin("admin", "somebody else") is None:
+            if self._sessions.begin("admin", "another client") is None:
                 raise PiHoleError("there are no more seats to take")
 
     def ask(self, name: str, kind: str = "A", seconds: float = 5.0) -> list[str]:
-        """Ask the resolver.
+        """Query the resolver.
 
         Returns:
-            The data of the records of this kind, sorted; none where there are none or no such name.
+            The sorted data of the records of this kind; empty if the name has none.
 
         Raises:
-            PiHoleError: It does not run, or did not answer in time.
+            PiHoleError: The resolver does not run, or did not answer in time.
         """
         return self._resolve().ask(name, kind, seconds)
 
     def die(self, reason: str) -> None:
-        """End as by a crash: nothing is said, connections are cut, sessions are lost."""
+        """Crash: cut all connections without an answer and lose all sessions."""
         with self._change:
-            if self._life is None or not self.alive:
+            if self._listener is None or not self.alive:
                 return
             self.deaths.append(reason)
-            self._life.kill()
+            self._listener.kill()
             self._sessions.clear()
             if self._resolver is not None:
                 self._resolver.stop()
 
     def restart(self) -> None:
-        """Start again, from what the file has; sessions outlive it where it did not die before."""
-        if self._life is not None:
-            self._life.close()  # with its threads, of which one may be about to die
+        """Start again with the lines of pihole.toml; sessions survive, except after a crash."""
+        if self._listener is not None:
+            self._listener.close()  # waits for its threads: one may be about to crash the server
         with self._change:
             self._config.reload()
             self._start()
@@ -266,14 +266,14 @@ class PiHole:
     def _start(self) -> None:
         context: ssl.SSLContext | None = tls.context(self._work.path) if self.tls else None
         self._flight.empty()
-        self._life = Listener(self.port, self._handle, context)
+        self._listener = Listener(self.port, self._handle, context)
 
     def _resolve(self) -> Resolver:
         with self._change:
             if self._resolver is None:
-                made = Resolver(self._work.path)
-                made.start(self._config.lines)
-                self._resolver = made
+                resolver = Resolver(self._work.path)
+                resolver.start(self._config.lines)
+                self._resolver = resolver
             return self._resolver
 
     def _serve_names(self, lines: Sequence[str]) -> None:
@@ -281,46 +281,46 @@ class PiHole:
             self._resolver.serve(lines)
 
     def _handle(self, request: Request) -> Answer | None:
-        """Answer a request, or die of it; None cuts the connection."""
-        answer = self._survived(request)
-        self.log.append(Logged(request.method, request.path, answer.status if answer else 0))
+        """Answer a request or die of it; None cuts the connection."""
+        answer = self._respond(request)
+        self.log.append(LogEntry(request.method, request.path, answer.status if answer else 0))
         return answer
 
-    def _survived(self, request: Request) -> Answer | None:
+    def _respond(self, request: Request) -> Answer | None:
         writes = self._interface.writes(request)
-        trouble = self._flight.enter(request, writes=writes)
+        death = self._flight.enter(request, writes=writes)
         try:
-            if trouble is not None and self.overlap == "die":
-                self.die(trouble)
+            if death is not None and self.overlap == "die":
+                self.die(death)
                 return None
             fault = self._faults.of(request)
             if fault is None:
-                return self._answered(request, in_turn=writes)
-            return self._failed(fault, request)
+                return self._answer(request, in_turn=writes)
+            return self._spoil(fault, request)
         except Died:
             return None
         finally:
             self._flight.leave(request)
 
-    def _answered(self, request: Request, *, in_turn: bool) -> Answer:
+    def _answer(self, request: Request, *, in_turn: bool) -> Answer:
         if in_turn and self.overlap == "serialise":
             with self._turn:
-                return self._answered(request, in_turn=False)
+                return self._answer(request, in_turn=False)
         try:
             return self._interface.answer(request)
         except Refusal as refusal:
             return refusal.answer
 
-    def _failed(self, fault: Fault, request: Request) -> Answer | None:
+    def _spoil(self, fault: Fault, request: Request) -> Answer | None:
         if fault.effect:
-            self._answered(request, in_turn=self._interface.writes(request))
+            self._answer(request, in_turn=self._interface.writes(request))
         match fault.kind:
             case "answer":
                 return fault.answer
             case "die":
-                self.die(f"as asked, at {request.method} {request.path}")
+                self.die(f"injected fault at {request.method} {request.path}")
             case "hang":
-                self._flight.leave(request)  # a client that gives up may ask again
+                self._flight.leave(request)  # a client that gives up may send the next request
                 request.pause(float(HANG))
             case "drop":
                 pass

@@ -1,4 +1,4 @@
-"""Who may do what: passwords, how often they may be tried, and the seats of the sessions."""
+"""Keeps the seats of the sessions, and the rate limit of logins."""
 
 import base64
 import secrets
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 VALIDITY = 1800  # seconds
-ATTEMPTS = 3  # checks of passwords in one second of the wall clock
+ATTEMPTS = 3  # password checks in one second of the wall clock
 SID_BYTES = 16
 
 Time = Callable[[], float]
@@ -18,12 +18,12 @@ class Session:
     """One session.
 
     Attributes:
-        sid: What a client shows.
-        csrf: What it shows beside a cookie.
+        sid: The id that a client sends.
+        csrf: The token that a client sends in addition to a cookie.
         kind: "admin", "app" or "cli".
-        user_agent: The client's name for itself.
-        login_at: When it began, in seconds since 1970.
-        last_active: When it was used last.
+        user_agent: The user agent of the client.
+        login_at: The time of the login, in seconds since 1970.
+        last_active: The time of the last request.
     """
 
     sid: str
@@ -35,12 +35,12 @@ class Session:
 
     @property
     def valid_until(self) -> float:
-        """When it ends if it is not used before."""
+        """The time at which the session ends without another request."""
         return self.last_active + VALIDITY
 
 
 class Limiter:
-    """Counts the checks of passwords in a second of the wall clock."""
+    """Counts the password checks in each second of the wall clock."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
@@ -49,7 +49,7 @@ class Limiter:
         self._lock = Lock()
 
     def admits(self) -> bool:
-        """Count one check, and say whether it may go on."""
+        """Count one check and return whether it is allowed."""
         with self._lock:
             now = int(self._time())
             if now != self._second:
@@ -58,13 +58,13 @@ class Limiter:
             return self._count <= ATTEMPTS
 
     def refund(self) -> None:
-        """Take one back: the password was right."""
+        """Undo one count, because the password was correct."""
         with self._lock:
             self._count -= 1
 
 
 class Sessions:
-    """The seats. A session that has run out works until somebody else takes its seat."""
+    """The seats. An expired session works until another login takes its seat."""
 
     def __init__(self, seats: int, time: Time) -> None:
         self._seats: list[Session | None] = [None] * seats
@@ -72,18 +72,18 @@ class Sessions:
         self._lock = Lock()
 
     def begin(self, kind: str, user_agent: str) -> Session | None:
-        """Take the first free seat; None if there is none."""
+        """Take the first free seat; return None if all are in use."""
         with self._lock:
             now = self._time()
-            for seat, taken in enumerate(self._seats):
-                if taken is None or taken.valid_until < now:
-                    made = Session(_random(), _random(), kind, user_agent, now, now)
-                    self._seats[seat] = made
-                    return made
+            for seat, holder in enumerate(self._seats):
+                if holder is None or holder.valid_until < now:
+                    session = Session(_random(), _random(), kind, user_agent, now, now)
+                    self._seats[seat] = session
+                    return session
         return None
 
     def find(self, sid: str) -> Session | None:
-        """The session of this id, whose time begins anew."""
+        """Return the session with this id and restart its time; None if the id is unknown."""
         with self._lock:
             for session in self._seats:
                 if session is not None and session.sid == sid:
@@ -92,7 +92,7 @@ class Sessions:
         return None
 
     def end(self, seat: int) -> bool:
-        """Free a seat by its number; False if nobody sits there."""
+        """Free a seat by its number; return False if it is free already."""
         with self._lock:
             if not 0 <= seat < len(self._seats) or self._seats[seat] is None:
                 return False
@@ -100,17 +100,17 @@ class Sessions:
             return True
 
     def seat_of(self, session: Session) -> int:
-        """The number of a session's seat."""
+        """Return the number of a session's seat."""
         with self._lock:
             return self._seats.index(session)
 
     def clear(self) -> None:
-        """End them all."""
+        """End all sessions."""
         with self._lock:
             self._seats = [None] * len(self._seats)
 
     def current(self) -> list[tuple[int, Session]]:
-        """Those whose time has not run out, with the numbers of their seats."""
+        """Return the sessions that have not expired, with the numbers of their seats."""
         with self._lock:
             now = self._time()
             return [

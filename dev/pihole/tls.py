@@ -1,4 +1,4 @@
-"""Certificates as Pi-hole makes them: an authority of its own, a leaf for `pi.hole` only."""
+"""Generates certificates as Pi-hole does: an authority, and a leaf for `pi.hole` only."""
 
 import shutil
 import ssl
@@ -13,13 +13,13 @@ _KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 
 
 def make(folder: Path) -> Path:
-    """Make an authority and a leaf, in `ca.crt` and `server.pem`.
+    """Generate an authority and a leaf, in `ca.crt` and `server.pem`.
 
     Returns:
         The certificate of the authority.
 
     Raises:
-        PiHoleError: There is no openssl, or it failed.
+        PiHoleError: The program openssl is missing or failed.
     """
     ca, ca_key, leaf = folder / "ca.crt", folder / "ca.key", folder / "server.pem"
     subject = ["-subj", f"/CN={NAME}", "-days", str(DAYS)]
@@ -34,16 +34,16 @@ def make(folder: Path) -> Path:
 
 
 def context(folder: Path) -> ssl.SSLContext:
-    """The server's side of TLS with the leaf that `make` made."""
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.load_cert_chain(folder / "server.pem")
-    return made
+    """Return the TLS context of a server with the leaf that `make` generated."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(folder / "server.pem")
+    return server
 
 
 def _openssl(*arguments: str) -> None:
     program = shutil.which("openssl")
     if program is None:
         raise PiHoleError("TLS needs the program openssl, which is not on PATH")
-    done = subprocess.run([program, *arguments], check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise PiHoleError(f"openssl {arguments[0]} failed: {done.stderr.strip()}")
+    result = subprocess.run([program, *arguments], check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise PiHoleError(f"openssl {arguments[0]} failed: {result.stderr.strip()}")

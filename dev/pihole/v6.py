@@ -1,10 +1,10 @@
-"""Pi-hole's own API, version 6."""
+"""Answers Pi-hole's own API, version 6."""
 
 from collections.abc import Sequence
 
 from dev.pihole import hosts
 from dev.pihole.auth import Auth
-from dev.pihole.config import Config, at, detailed
+from dev.pihole.config import Config, describe, subtree
 from dev.pihole.messages import Answer, Refusal, Request, error, not_found
 from dev.pihole.pace import Pace
 from dev.pihole.sessions import Session
@@ -25,7 +25,7 @@ class V6:
         self._pace = pace
 
     def writes(self, request: Request) -> bool:
-        """Whether a request may change the configuration."""
+        """Return whether a request may change the configuration."""
         return request.method in WRITING and request.path.startswith("/api/config")
 
     def answer(self, request: Request) -> Answer:
@@ -46,9 +46,9 @@ class V6:
                 return not_found(request)
 
     def _configuration(self, request: Request, path: Sequence[str]) -> Answer:
-        session = self._auth.who(request)
+        session = self._auth.session_of(request)
         if request.method == "GET":
-            return self._shown(path, in_detail=request.query("detailed") == "true")
+            return self._config_answer(path, in_detail=request.query("detailed") == "true")
         self._check_rights(session)
         if request.method == "PATCH":
             return self._patch(request, path)
@@ -63,9 +63,9 @@ class V6:
             hint = f"The current app session {MAY_NOT} (webserver.api.app_sudo is false)"
             raise Refusal(error(403, "forbidden", READ_ONLY, hint))
 
-    def _shown(self, path: Sequence[str], *, in_detail: bool = False) -> Answer:
-        found = at(self._config.tree(), path)
-        return Answer(200, {"config": detailed(found, self._config) if in_detail else found})
+    def _config_answer(self, path: Sequence[str], *, in_detail: bool = False) -> Answer:
+        part = subtree(self._config.tree(), path)
+        return Answer(200, {"config": describe(part, self._config) if in_detail else part})
 
     def _put_or_delete(self, request: Request, path: Sequence[str]) -> Answer:
         if len(path) < 2:
@@ -82,9 +82,9 @@ class V6:
         if line in lines:
             hint = "Uniqueness of items is enforced"
             return error(400, "bad_request", "Item already present", hint)
-        wrong = hosts.complaint([*lines, line])
-        if wrong is not None:
-            return error(400, "bad_request", "Invalid value", wrong)
+        problem = hosts.complaint([*lines, line])
+        if problem is not None:
+            return error(400, "bad_request", "Invalid value", problem)
         self._store(request, (*lines, line))
         return Answer(201, {})
 
@@ -97,7 +97,7 @@ class V6:
         return Answer(204)
 
     def _store(self, request: Request, lines: Sequence[str]) -> None:
-        """Write what was made of a copy of the lines; others may write meanwhile."""
+        """Write lines that were computed from a copy; another request may write meanwhile."""
         pace = self._pace
         patches = request.method == "PATCH"
         fixed, by_line = (pace.patch, pace.patch_line) if patches else (pace.put, pace.put_line)
@@ -117,7 +117,7 @@ class V6:
         if isinstance(dns, dict) and "hosts" in dns:
             self._patch_hosts(request, dns["hosts"])
         self._patch_sudo(wanted)
-        return self._shown(path)
+        return self._config_answer(path)
 
     def _patch_hosts(self, request: Request, lines: object) -> None:
         wanted = _strings(lines)
@@ -125,23 +125,25 @@ class V6:
             return
         if self._config.env_hosts:
             raise Refusal(error(400, "bad_request", ENVIRONMENT, hosts.KEY))
-        wrong = hosts.complaint(wanted)
-        if wrong is not None:
-            raise Refusal(error(400, "bad_request", "Config item validation failed", wrong))
+        problem = hosts.complaint(wanted)
+        if problem is not None:
+            raise Refusal(error(400, "bad_request", "Config item validation failed", problem))
         self._store(request, wanted)
 
     def _patch_sudo(self, wanted: dict[str, object]) -> None:
         for key in ("webserver", "api"):
-            below = wanted.get(key)
-            wanted = below if isinstance(below, dict) else {}
+            value = wanted.get(key)
+            wanted = value if isinstance(value, dict) else {}
         if isinstance(wanted.get("app_sudo"), bool):
             self._config.app_sudo = bool(wanted["app_sudo"])
 
 
 def _too_short(method: str) -> Answer:
     change = "add {0} to" if method == "PUT" else "remove {0} from"
-    what = change.format('"127.0.0.1"')
-    hint = f"Use, e.g., {method} /api/config/dns/upstreams/127.0.0.1 to {what} config.dns.upstreams"
+    action = change.format('"127.0.0.1"')
+    hint = (
+        f"Use, e.g., {method} /api/config/dns/upstreams/127.0.0.1 to {action} config.dns.upstreams"
+    )
     return error(400, "bad_request", "Invalid path depth", hint)
 
 

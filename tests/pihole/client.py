@@ -1,4 +1,4 @@
-"""A client that sends what a test says, and returns whole answers."""
+"""A client that sends arbitrary requests and returns complete answers."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -16,28 +16,28 @@ UNAUTHORIZED = {"error": {"key": "unauthorized", "message": "Unauthorized", "hin
 
 @dataclass(frozen=True)
 class Client:
-    """Sends each request on a connection of its own.
+    """Sends each request on its own connection.
 
     Attributes:
-        pihole: Whom it asks.
-        headers: What it sends with each request.
+        pihole: The server.
+        headers: The headers of every request.
     """
 
     pihole: PiHole
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(
+    def request(
         self,
         method: str,
         target: str,
         body: object = None,
         headers: Iterable[tuple[str, str]] = (),
     ) -> tuple[int, Any]:
-        """Send a request; `body` goes out as JSON, but text as it is."""
-        status, _, content = self.ask_in_full(method, target, body, headers)
+        """Send a request; a `body` of text goes out unchanged, any other as JSON."""
+        status, _, content = self.request_full(method, target, body, headers)
         return status, content
 
-    def ask_in_full(
+    def request_full(
         self, method: str, target: str, body: object, headers: Iterable[tuple[str, str]] = ()
     ) -> tuple[int, Mapping[str, str], Any]:
         with closing(HTTPConnection("127.0.0.1", self.pihole.port, timeout=20)) as connection:
@@ -46,16 +46,16 @@ class Client:
             return response.status, dict(response.getheaders()), _content(response.read())
 
     def put(self, line: str) -> tuple[int, Any]:
-        return self.ask("PUT", f"{HOSTS}/{quote(line, safe='')}")
+        return self.request("PUT", f"{HOSTS}/{quote(line, safe='')}")
 
     def delete(self, line: str) -> tuple[int, Any]:
-        return self.ask("DELETE", f"{HOSTS}/{quote(line, safe='')}")
+        return self.request("DELETE", f"{HOSTS}/{quote(line, safe='')}")
 
     def patch(self, lines: object, target: str = HOSTS) -> tuple[int, Any]:
-        return self.ask("PATCH", target, {"config": {"dns": {"hosts": lines}}})
+        return self.request("PATCH", target, {"config": {"dns": {"hosts": lines}}})
 
     def login(self, password: str, **fields: object) -> tuple[int, Any]:
-        return self.ask("POST", "/api/auth", {"password": password, **fields})
+        return self.request("POST", "/api/auth", {"password": password, **fields})
 
 
 def send(
@@ -73,7 +73,7 @@ def send(
 
 
 def logged_in(pihole: PiHole, password: str | None = None) -> Client:
-    """A client with a session."""
+    """Return a client with a session."""
     status, answer = Client(pihole).login(pihole.password if password is None else password)
     assert status == 200, answer
     return Client(pihole, {"X-FTL-SID": answer["session"]["sid"]})
@@ -84,9 +84,9 @@ def refused(message: str, hint: str | None, key: str = "bad_request") -> dict[st
 
 
 def session(message: str | None, **fields: object) -> dict[str, Any]:
-    """The body of an answer that has no session."""
-    shown = {"valid": False, "totp": False, "sid": None, "validity": -1, "message": message}
-    return {"session": {**shown, **fields}}
+    """Return the body of an answer without a session."""
+    state = {"valid": False, "totp": False, "sid": None, "validity": -1, "message": message}
+    return {"session": {**state, **fields}}
 
 
 def _content(raw: bytes) -> object:

@@ -1,4 +1,4 @@
-"""A Pi-hole for each test; those that ask DNS are skipped where there is no dnsmasq."""
+"""Fixtures: a Pi-hole for each test, and a skip for DNS tests without dnsmasq."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ def clock() -> Clock:
 
 @pytest.fixture
 def pihole(clock: Clock) -> Iterator[PiHole]:
-    with PiHole(password="secret", app_password="for programs", clock=clock) as made:  # noqa: S106
-        yield made
+    with PiHole(password="secret", app_password="for programs", clock=clock) as pihole:  # noqa: S106
+        yield pihole
 
 
 @pytest.fixture
 def needs_dnsmasq() -> None:
     if dnsmasq() is None:
-        pytest.skip("no dnsmasq: `make servers` gets it")
+        pytest.skip("no dnsmasq: run `make servers` to get it")

@@ -1,4 +1,4 @@
-"""Logins, and the places of a request that a session is looked for in."""
+"""Logins, and the places in a request that may hold a session id."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ NOT_JSON = "Invalid request body data (no valid JSON), error at hint"
     [("secret", "password correct"), ("for programs", "app-password correct")],
 )
 def test_a_correct_password_begins_a_session(pihole: PiHole, password: str, message: str) -> None:
-    status, headers, answer = Client(pihole).ask_in_full(
+    status, headers, answer = Client(pihole).request_full(
         "POST", "/api/auth", {"password": password}
     )
 
     sid, csrf = answer["session"]["sid"], answer["session"]["csrf"]
     cookie = f"sid={sid}; SameSite=Lax; Path=/; Max-Age=1800; HttpOnly"
-    shown = {"valid": True, "totp": False, "sid": sid, "csrf": csrf, "validity": 1800}
-    assert (status, answer) == (200, {"session": {**shown, "message": message}})
+    fields = {"valid": True, "totp": False, "sid": sid, "csrf": csrf, "validity": 1800}
+    assert (status, answer) == (200, {"session": {**fields, "message": message}})
     assert (len(sid), headers["Set-Cookie"], pihole.sessions) == (24, cookie, 1)
 
 
@@ -44,7 +44,7 @@ def test_a_correct_password_begins_a_session(pihole: PiHole, password: str, mess
     ],
 )
 def test_other_logins_are_refused(pihole: PiHole, body: Any, status: int, answer: Any) -> None:
-    assert Client(pihole).ask("POST", "/api/auth", body) == (status, answer)
+    assert Client(pihole).request("POST", "/api/auth", body) == (status, answer)
     assert pihole.sessions == 0
 
 
@@ -53,10 +53,10 @@ def test_without_a_password_everything_is_open() -> None:
         client = Client(pihole, {"X-FTL-SID": "garbage"})
 
         assert [
-            client.ask("POST", "/api/auth"),
+            client.request("POST", "/api/auth"),
             client.login("any"),
-            client.ask("GET", "/api/auth"),
-            client.ask("DELETE", "/api/auth"),
+            client.request("GET", "/api/auth"),
+            client.request("DELETE", "/api/auth"),
             client.put("192.168.9.1 a.lan"),
         ] == [
             (200, session("no password set", valid=True)),
@@ -70,21 +70,21 @@ def test_without_a_password_everything_is_open() -> None:
 def test_a_session_ends_with_its_logout(pihole: PiHole) -> None:
     client = logged_in(pihole)
 
-    assert client.ask("GET", "/api/auth")[0] == 200
-    assert client.ask("DELETE", "/api/auth") == (204, None)
-    assert client.ask("DELETE", "/api/auth") == (401, session("session unknown"))
-    assert client.ask("GET", "/api/auth") == (401, session("session unknown"))
-    assert Client(pihole).ask("GET", "/api/auth") == (401, session("no SID provided"))
+    assert client.request("GET", "/api/auth")[0] == 200
+    assert client.request("DELETE", "/api/auth") == (204, None)
+    assert client.request("DELETE", "/api/auth") == (401, session("session unknown"))
+    assert client.request("GET", "/api/auth") == (401, session("session unknown"))
+    assert Client(pihole).request("GET", "/api/auth") == (401, session("no SID provided"))
     assert pihole.sessions == 0
 
 
-@pytest.mark.parametrize("way", ["X-FTL-SID", "x-ftl-sid", "sid", "query", "body", "cookie"])
-def test_a_session_is_shown_in_one_of_these_ways(pihole: PiHole, way: str) -> None:
+@pytest.mark.parametrize("place", ["X-FTL-SID", "x-ftl-sid", "sid", "query", "body", "cookie"])
+def test_a_session_id_may_be_in_each_of_these_places(pihole: PiHole, place: str) -> None:
     _, answer = Client(pihole).login("secret")
     sid, csrf = answer["session"]["sid"], answer["session"]["csrf"]
     quoted = sid.replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
-    target, body, headers = "/api/config/misc/readOnly", None, [(way, sid)]
-    match way:
+    target, body, headers = "/api/config/misc/readOnly", None, [(place, sid)]
+    match place:
         case "query":
             target, headers = f"{target}?sid={quoted}", []
         case "body":
@@ -94,9 +94,9 @@ def test_a_session_is_shown_in_one_of_these_ways(pihole: PiHole, way: str) -> No
         case _:
             pass
 
-    shown = Client(pihole).ask("GET", target, body, headers)
+    result = Client(pihole).request("GET", target, body, headers)
 
-    assert shown == (200, {"config": {"misc": {"readOnly": False}}})
+    assert result == (200, {"config": {"misc": {"readOnly": False}}})
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_a_session_is_shown_in_one_of_these_ways(pihole: PiHole, way: str) -> No
         ("X-Nothing", ""),
     ],
 )
-def test_a_session_is_not_shown_in_these_ways(pihole: PiHole, name: str, value: str) -> None:
+def test_a_session_id_in_another_place_is_ignored(pihole: PiHole, name: str, value: str) -> None:
     _, answer = Client(pihole).login("secret")
     header = (name, value.format(sid=answer["session"]["sid"]))
 
-    assert Client(pihole).ask("GET", "/api/config", None, [header]) == (401, UNAUTHORIZED)
+    assert Client(pihole).request("GET", "/api/config", None, [header]) == (401, UNAUTHORIZED)
 
 
 def test_the_first_of_two_headers_counts(pihole: PiHole) -> None:
@@ -122,17 +122,17 @@ def test_the_first_of_two_headers_counts(pihole: PiHole) -> None:
     stale = ("X-FTL-SID", "stale")
     target = "/api/config/misc"
 
-    assert Client(pihole).ask("GET", target, None, [stale, good]) == (401, UNAUTHORIZED)
-    assert Client(pihole).ask("GET", target, None, [good, stale])[0] == 200
+    assert Client(pihole).request("GET", target, None, [stale, good]) == (401, UNAUTHORIZED)
+    assert Client(pihole).request("GET", target, None, [good, stale])[0] == 200
 
 
-def test_the_body_counts_before_a_header_before_a_cookie_before_the_query(pihole: PiHole) -> None:
+def test_the_order_of_places_is_body_header_cookie_query(pihole: PiHole) -> None:
     sid = logged_in(pihole).headers["X-FTL-SID"]
     header, stale, cookie = ("X-FTL-SID", sid), ("X-FTL-SID", "stale"), ("Cookie", "sid=stale")
     bad = "/api/config/misc?sid=stale"
 
     def status(target: str, body: object, *headers: tuple[str, str]) -> int:
-        return Client(pihole).ask("GET", target, body, headers)[0]
+        return Client(pihole).request("GET", target, body, headers)[0]
 
     assert status(bad, {"sid": sid}, stale) == 200
     assert status(bad, {"sid": "stale"}, header) == 401
@@ -161,14 +161,14 @@ def test_a_new_password_ends_every_session(pihole: PiHole) -> None:
 
     pihole.change_password("another")
 
-    assert client.ask("GET", "/api/config") == (401, UNAUTHORIZED)
+    assert client.request("GET", "/api/config") == (401, UNAUTHORIZED)
     assert client.login("secret") == (401, session("password incorrect"))
     assert client.login("another")[0] == 200
 
 
 def test_the_log_shows_neither_passwords_nor_sessions(pihole: PiHole) -> None:
     sid = logged_in(pihole).headers["X-FTL-SID"]
-    Client(pihole).ask("GET", "/api/config/misc?sid=stale")
+    Client(pihole).request("GET", "/api/config/misc?sid=stale")
 
     assert [(entry.method, entry.path, entry.status) for entry in pihole.log] == [
         ("POST", "/api/auth", 200),

@@ -1,4 +1,4 @@
-"""DNS from the same lines, by a real dnsmasq."""
+"""DNS from the lines of `dns.hosts`, with a real dnsmasq."""
 
 import os
 import signal
@@ -29,10 +29,10 @@ with PiHole(dns=True) as pihole:
 def test_names_resolve_as_the_lines_say() -> None:
     records = ["192.168.9.1 a.lan b.lan", "192.168.9.2 a.lan # ours", "fe80::1 six.lan"]
     with PiHole(records=records, dns=True) as pihole:
-        asked = [("a.lan", "A"), ("A.LAN", "A"), ("b.lan", "A"), ("b.lan", "AAAA")]
-        asked += [("six.lan", "AAAA"), ("no.lan", "A"), ("1.9.168.192.in-addr.arpa", "PTR")]
+        questions = [("a.lan", "A"), ("A.LAN", "A"), ("b.lan", "A"), ("b.lan", "AAAA")]
+        questions += [("six.lan", "AAAA"), ("no.lan", "A"), ("1.9.168.192.in-addr.arpa", "PTR")]
 
-        assert [pihole.ask(*question) for question in asked] == [
+        assert [pihole.ask(*question) for question in questions] == [
             ["192.168.9.1", "192.168.9.2"],
             ["192.168.9.1", "192.168.9.2"],
             ["192.168.9.1"],
@@ -43,12 +43,12 @@ def test_names_resolve_as_the_lines_say() -> None:
         ]
 
 
-@pytest.mark.parametrize("ask", [dns.query.udp, dns.query.tcp])
-def test_answers_have_a_ttl_of_zero(ask: object) -> None:
+@pytest.mark.parametrize("query", [dns.query.udp, dns.query.tcp])
+def test_answers_have_a_ttl_of_zero(query: object) -> None:
     with PiHole(records=["1.2.3.4 a.lan"]) as pihole:
-        query = dns.message.make_query("a.lan", "A")
-        assert callable(ask)
-        answer = ask(query, "127.0.0.1", port=pihole.dns_port, timeout=5)
+        question = dns.message.make_query("a.lan", "A")
+        assert callable(query)
+        answer = query(question, "127.0.0.1", port=pihole.dns_port, timeout=5)
 
         assert [str(rrset) for rrset in answer.answer] == ["a.lan. 0 IN A 1.2.3.4"]
 
@@ -66,7 +66,7 @@ def test_a_write_is_visible_without_a_restart() -> None:
         client.delete("1.2.3.5 a.lan")
         until(lambda: pihole.ask("a.lan") == [], "no record")
         pihole.lines = ["1.2.3.7 by-hand.lan"]
-        until(lambda: pihole.ask("by-hand.lan") == ["1.2.3.7"], "the record made by hand")
+        until(lambda: pihole.ask("by-hand.lan") == ["1.2.3.7"], "the manual record")
 
         assert pihole.resolver_pid == pid
 
@@ -82,7 +82,7 @@ def test_dns_dies_with_the_server() -> None:
     with PiHole(records=["1.2.3.4 a.lan"], dns=True) as pihole:
         port = pihole.dns_port
 
-        pihole.die("pulled the plug")
+        pihole.die("a test")
         with pytest.raises(PiHoleError, match="the resolver is dead"):
             pihole.ask("a.lan")
         pihole.restart()

@@ -1,4 +1,4 @@
-"""`dns.hosts` by PUT, DELETE and GET: byte by byte, and then cleaned up."""
+"""GET, PUT and DELETE of `dns.hosts`: exact matches, and lines that a write tidies."""
 
 from urllib.parse import quote
 
@@ -24,16 +24,16 @@ def client(pihole: PiHole) -> Client:
 
 
 def test_the_lines_are_read(client: Client) -> None:
-    assert client.ask("GET", HOSTS) == (200, {"config": {"dns": {"hosts": [FIRST]}}})
+    assert client.request("GET", HOSTS) == (200, {"config": {"dns": {"hosts": [FIRST]}}})
 
 
 @pytest.mark.parametrize("target", [f"{HOSTS}/{quote(FIRST)}", "/api/config/dns/nothing"])
 def test_a_path_below_the_list_or_unknown_is_empty(client: Client, target: str) -> None:
-    assert client.ask("GET", target) == (200, {"config": {}})
+    assert client.request("GET", target) == (200, {"config": {}})
 
 
 def test_details_show_the_effect_of_a_write(client: Client) -> None:
-    status, answer = client.ask("GET", f"{HOSTS}?detailed=true")
+    status, answer = client.request("GET", f"{HOSTS}?detailed=true")
 
     assert (status, answer["config"]["dns"]["hosts"]) == (
         200,
@@ -51,26 +51,26 @@ def test_details_show_the_effect_of_a_write(client: Client) -> None:
 
 @pytest.mark.parametrize("method", ["HEAD", "POST"])
 def test_other_methods_are_not_found(client: Client, method: str) -> None:
-    assert client.ask(method, HOSTS)[0] == 404
+    assert client.request(method, HOSTS)[0] == 404
 
 
 @pytest.mark.parametrize("target", [HOSTS, f"{HOSTS}/", "/api/config/dns/nothing/x"])
 def test_a_put_without_a_line_is_not_found(client: Client, target: str) -> None:
-    assert client.ask("PUT", target) == (404, {})
+    assert client.request("PUT", target) == (404, {})
 
 
 @pytest.mark.parametrize(
     ("method", "change"), [("PUT", 'add "{}" to'), ("DELETE", 'remove "{}" from')]
 )
 def test_a_path_may_be_too_short(client: Client, method: str, change: str) -> None:
-    what = f"{change.format('127.0.0.1')} config.dns.upstreams"
-    hint = f"Use, e.g., {method} /api/config/dns/upstreams/127.0.0.1 to {what}"
+    action = f"{change.format('127.0.0.1')} config.dns.upstreams"
+    hint = f"Use, e.g., {method} /api/config/dns/upstreams/127.0.0.1 to {action}"
 
-    assert client.ask(method, "/api/config/dns") == (400, refused("Invalid path depth", hint))
+    assert client.request(method, "/api/config/dns") == (400, refused("Invalid path depth", hint))
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         ("192.168.9.2 b.lan", "192.168.9.2 b.lan"),
         ("192.168.9.2 a.lab.example", "192.168.9.2 a.lab.example"),
@@ -94,11 +94,9 @@ def test_a_path_may_be_too_short(client: Client, method: str, change: str) -> No
         ("1.2.3.4 foo.lan\0bar", "1.2.3.4 foo.lan"),
     ],
 )
-def test_a_line_is_added_and_tidied(
-    client: Client, pihole: PiHole, sent: str, kept: str
-) -> None:
+def test_a_line_is_added_and_tidied(client: Client, pihole: PiHole, sent: str, stored: str) -> None:
     assert client.put(sent) == (201, {})
-    assert (pihole.lines, pihole.saved, pihole.writes) == ([FIRST, kept], [FIRST, kept], 1)
+    assert (pihole.lines, pihole.saved, pihole.writes) == ([FIRST, stored], [FIRST, stored], 1)
 
 
 def test_an_equal_line_is_refused(client: Client, pihole: PiHole) -> None:
@@ -107,7 +105,7 @@ def test_an_equal_line_is_refused(client: Client, pihole: PiHole) -> None:
 
 
 def test_a_plus_is_a_space(client: Client, pihole: PiHole) -> None:
-    assert client.ask("PUT", f"{HOSTS}/1.2.3.4+b.lan") == (201, {})
+    assert client.request("PUT", f"{HOSTS}/1.2.3.4+b.lan") == (201, {})
     assert pihole.lines == [FIRST, "1.2.3.4 b.lan"]
 
 
@@ -142,16 +140,12 @@ def name(text: str) -> str:
         (" ", 'dns.hosts[1]: found no first element (" ")'),
     ],
 )
-def test_an_invalid_line_is_refused(
-    client: Client, pihole: PiHole, line: str, hint: str
-) -> None:
+def test_an_invalid_line_is_refused(client: Client, pihole: PiHole, line: str, hint: str) -> None:
     assert client.put(line) == (400, refused("Invalid value", hint))
     assert (pihole.lines, pihole.writes) == ([FIRST], 0)
 
 
-def test_a_bad_foreign_line_blocks_every_put_but_no_delete(
-    client: Client, pihole: PiHole
-) -> None:
+def test_a_bad_foreign_line_blocks_every_put_but_no_delete(client: Client, pihole: PiHole) -> None:
     pihole.lines = ["oops a.lan", FIRST]
     hint = 'dns.hosts[0]: neither a valid IPv4 nor IPv6 address ("oops")'
 
@@ -196,7 +190,7 @@ def test_a_line_with_a_slash_is_never_found(client: Client, pihole: PiHole) -> N
     ],
 )
 def test_some_request_targets_are_refused(client: Client, target: str, message: str) -> None:
-    assert client.ask("PUT", target) == (400, message)
+    assert client.request("PUT", target) == (400, message)
 
 
 def test_long_request_targets_are_accepted(client: Client) -> None:
@@ -206,19 +200,19 @@ def test_long_request_targets_are_accepted(client: Client) -> None:
 
 
 def test_a_long_list_grows_and_shrinks_by_single_lines(client: Client, pihole: PiHole) -> None:
-    pihole.lines = many = [
+    pihole.lines = lines = [
         f"10.0.{n // 250}.{n % 250} host-{n:04}.lab.example" for n in range(2500)
     ]
 
     assert client.put(FIRST) == (201, {})
-    assert client.delete(many[0]) == (204, None)
-    assert pihole.lines == [*many[1:], FIRST]
+    assert client.delete(lines[0]) == (204, None)
+    assert pihole.lines == [*lines[1:], FIRST]
 
 
 def test_an_acknowledged_line_survives_a_crash(client: Client, pihole: PiHole) -> None:
     client.put("192.168.9.2 b.lan")
 
-    pihole.die("pulled the plug")
+    pihole.die("a test")
     pihole.restart()
 
     assert pihole.lines == [FIRST, "192.168.9.2 b.lan"]

@@ -1,4 +1,4 @@
-"""How often a password may be tried, how many sessions there may be, and what they may do."""
+"""The rate limit of logins, the number of sessions, and their rights."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -49,8 +49,8 @@ def test_the_third_correct_app_password_in_a_second_is_called_wrong(pihole: PiHo
     assert Client(pihole).login("for programs") == WRONG
 
 
-def together(password: str, times: int) -> list[tuple[int, Any]]:
-    """Log in at the same time; a hash lasts long enough for all of them to have come."""
+def simultaneous_logins(password: str, times: int) -> list[tuple[int, Any]]:
+    """Log in at the same time; each check lasts long enough for all logins to arrive."""
     slow = replace(QUICK, password=0.6)
     with PiHole(password="secret", app_password="app", pace=slow, clock=Clock()) as pihole:  # noqa: S106
         with ThreadPoolExecutor(times) as pool:
@@ -59,14 +59,14 @@ def together(password: str, times: int) -> list[tuple[int, Any]]:
 
 
 def test_three_of_eight_logins_at_the_same_time_succeed() -> None:
-    answers = together("secret", 8)
+    answers = simultaneous_logins("secret", 8)
 
     assert [status for status, _ in answers[:3]] == [200] * 3
     assert answers[3:] == [LIMITED] * 5
 
 
 def test_app_passwords_at_the_same_time_are_called_wrong() -> None:
-    assert together("app", 4) == [WRONG, WRONG, WRONG, LIMITED]
+    assert simultaneous_logins("app", 4) == [WRONG, WRONG, WRONG, LIMITED]
 
 
 def test_the_seventeenth_session_finds_no_seat(pihole: PiHole, clock: Clock) -> None:
@@ -84,20 +84,20 @@ def test_a_request_extends_the_time_of_its_session(pihole: PiHole, clock: Clock)
     pihole.occupy(1)
 
     clock.advance(1700)
-    client.ask("GET", HOSTS)
+    client.request("GET", HOSTS)
     clock.advance(200)
 
     assert pihole.sessions == 1
 
 
-def test_a_session_that_ran_out_works_until_its_seat_is_taken(pihole: PiHole, clock: Clock) -> None:
+def test_an_expired_session_works_until_its_seat_is_taken(pihole: PiHole, clock: Clock) -> None:
     client = logged_in(pihole)
 
     clock.advance(3600)
-    assert client.ask("GET", HOSTS)[0] == 200
+    assert client.request("GET", HOSTS)[0] == 200
     clock.advance(3600)
     logged_in(pihole)
-    assert client.ask("GET", HOSTS)[0] == 401
+    assert client.request("GET", HOSTS)[0] == 401
 
 
 def test_sessions_are_listed_and_ended_by_number(pihole: PiHole, clock: Clock) -> None:
@@ -107,16 +107,16 @@ def test_sessions_are_listed_and_ended_by_number(pihole: PiHole, clock: Clock) -
     times = {"login_at": now, "last_active": now, "valid_until": now + 1800}
     row = {"valid": True, **times, "remote_addr": "127.0.0.1", "app": False, "cli": False}
 
-    assert client.ask("GET", "/api/auth/sessions") == (
+    assert client.request("GET", "/api/auth/sessions") == (
         200,
         {
             "sessions": [
                 {"id": 0, "current_session": True, "user_agent": "", **row},
-                {"id": 1, "current_session": False, "user_agent": "somebody else", **row},
+                {"id": 1, "current_session": False, "user_agent": "another client", **row},
             ]
         },
     )
-    assert client.ask("DELETE", "/api/auth/session/1") == (204, None)
+    assert client.request("DELETE", "/api/auth/session/1") == (204, None)
     assert pihole.sessions == 1
 
 
@@ -124,10 +124,10 @@ def test_a_restart_frees_no_seats_but_a_crash_does(pihole: PiHole) -> None:
     client = logged_in(pihole)
 
     pihole.restart()
-    assert (client.ask("GET", HOSTS)[0], pihole.sessions) == (200, 1)
-    pihole.die("pulled the plug")
+    assert (client.request("GET", HOSTS)[0], pihole.sessions) == (200, 1)
+    pihole.die("a test")
     pihole.restart()
-    assert (client.ask("GET", HOSTS)[0], pihole.sessions) == (401, 0)
+    assert (client.request("GET", HOSTS)[0], pihole.sessions) == (401, 0)
 
 
 @pytest.mark.parametrize(("kind", "hint"), [("app", APP), ("cli", CLI)])
@@ -136,7 +136,7 @@ def test_sessions_of_programs_may_only_read(kind: str, hint: str) -> None:
     with PiHole(password="secret", app_password="app", cli_password="cli") as pihole:  # noqa: S106
         client = logged_in(pihole, kind)
 
-        assert client.ask("GET", HOSTS) == (200, {"config": {"dns": {"hosts": []}}})
+        assert client.request("GET", HOSTS) == (200, {"config": {"dns": {"hosts": []}}})
         assert client.put("192.168.9.1 a.lan") == answer
         assert client.delete("192.168.9.1 a.lan") == answer
         assert client.patch([]) == answer
@@ -145,21 +145,21 @@ def test_sessions_of_programs_may_only_read(kind: str, hint: str) -> None:
 def test_app_sudo_allows_them_to_write_at_once(pihole: PiHole) -> None:
     app, admin = logged_in(pihole, "for programs"), logged_in(pihole)
 
-    admin.ask("PATCH", "/api/config", {"config": {"webserver": {"api": {"app_sudo": True}}}})
+    admin.request("PATCH", "/api/config", {"config": {"webserver": {"api": {"app_sudo": True}}}})
 
     assert app.put("192.168.9.1 a.lan") == (201, {})
-    assert app.ask("GET", "/api/config/webserver/api/app_sudo") == (
+    assert app.request("GET", "/api/config/webserver/api/app_sudo") == (
         200,
         {"config": {"webserver": {"api": {"app_sudo": True}}}},
     )
 
 
 @pytest.mark.parametrize(
-    ("how", "answer"),
+    ("logins", "answer"),
     [("wrong-password", WRONG), ("rate-limited", LIMITED), ("no-seats", FULL)],
 )
-def test_logins_can_be_made_to_fail(pihole: PiHole, how: Any, answer: Any) -> None:
-    pihole.logins = how
+def test_logins_can_be_made_to_fail(pihole: PiHole, logins: Any, answer: Any) -> None:
+    pihole.logins = logins
     assert Client(pihole).login("secret") == answer
     pihole.logins = "accepted"
     assert Client(pihole).login("secret")[0] == 200
@@ -169,9 +169,9 @@ def test_a_refused_login_takes_time() -> None:
     with PiHole(pace=replace(QUICK, refusal=600)) as pihole, ThreadPoolExecutor(1) as pool:
         for _ in range(3):
             Client(pihole).login("wrong")
-        waits = pool.submit(Client(pihole).login, "wrong")
-        until(lambda: pihole.in_flight, "a login that waits")
-        assert not waits.done()
-        pihole.die("enough")
+        login = pool.submit(Client(pihole).login, "wrong")
+        until(lambda: pihole.in_flight, "the login")
+        assert not login.done()
+        pihole.die("a test")
         with pytest.raises(ConnectionError):
-            waits.result()
+            login.result()

@@ -1,4 +1,4 @@
-"""The other interface: `/admin/api/dns/local`."""
+"""The interface `/admin/api/dns/local`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,8 +17,8 @@ BAD = {"error": "a domain and an IP address are needed"}
 
 @pytest.fixture
 def local() -> Iterator[PiHole]:
-    with PiHole(password=TOKEN, api="dns-local") as made:
-        yield made
+    with PiHole(password=TOKEN, api="dns-local") as pihole:
+        yield pihole
 
 
 def client(pihole: PiHole) -> Client:
@@ -26,15 +26,15 @@ def client(pihole: PiHole) -> Client:
 
 
 def test_records_are_created_listed_and_deleted(local: PiHole) -> None:
-    asking = client(local)
+    authorized = client(local)
 
     assert [
-        asking.ask("GET", PATH),
-        asking.ask("POST", PATH, APP),
-        asking.ask("GET", PATH),
-        asking.ask("DELETE", f"{PATH}/app.local"),
-        asking.ask("DELETE", f"{PATH}/app.local"),
-        asking.ask("GET", PATH),
+        authorized.request("GET", PATH),
+        authorized.request("POST", PATH, APP),
+        authorized.request("GET", PATH),
+        authorized.request("DELETE", f"{PATH}/app.local"),
+        authorized.request("DELETE", f"{PATH}/app.local"),
+        authorized.request("GET", PATH),
     ] == [
         (200, {"data": []}),
         (201, APP),
@@ -48,9 +48,9 @@ def test_records_are_created_listed_and_deleted(local: PiHole) -> None:
 
 @pytest.mark.parametrize("token", ["Bearer other", "token", "Basic token", ""])
 def test_a_wrong_token_is_refused(local: PiHole, token: str) -> None:
-    asking = Client(local, {"Authorization": token})
+    unauthorized = Client(local, {"Authorization": token})
 
-    assert asking.ask("GET", PATH) == (401, {"error": "unauthorized"})
+    assert unauthorized.request("GET", PATH) == (401, {"error": "unauthorized"})
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_a_wrong_token_is_refused(local: PiHole, token: str) -> None:
     ],
 )
 def test_a_bad_body_is_refused(local: PiHole, body: Any) -> None:
-    assert client(local).ask("POST", PATH, body) == (400, BAD)
+    assert client(local).request("POST", PATH, body) == (400, BAD)
     assert (local.lines, local.writes) == ([], 0)
 
 
 def test_other_paths_are_not_found(local: PiHole) -> None:
-    assert client(local).ask("GET", "/api/config") == (404, {"error": "not found"})
+    assert client(local).request("GET", "/api/config") == (404, {"error": "not found"})
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_second_address_of_a_domain_is_handled_as_configured(
 ) -> None:
     records = ["192.168.1.100 app.local"]
     with PiHole(records=records, api="dns-local", on_duplicate=on_duplicate) as pihole:
-        asking = client(pihole)
+        authorized = client(pihole)
 
-        assert asking.ask("POST", PATH, OTHER) == answer
-        assert asking.ask("GET", PATH) == (200, {"data": data})
+        assert authorized.request("POST", PATH, OTHER) == answer
+        assert authorized.request("GET", PATH) == (200, {"data": data})

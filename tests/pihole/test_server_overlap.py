@@ -1,4 +1,4 @@
-"""Requests at the same time: Pi-hole dies of them, or loses what was written."""
+"""Requests at the same time: they kill Pi-hole, or lose a write."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,35 +17,35 @@ from tests.pihole.client import (
 )
 from tests.support.waiting import until
 
-NEVER = replace(QUICK, put=600, patch=600)  # a write that ends with the server only
+NEVER = replace(QUICK, put=600, patch=600)  # a write lasts until the server ends
 LINES = ["1.2.3.4 a.lan", "1.2.3.4 b.lan"]
 PUT_A, PUT_B = f"PUT {HOSTS}/1.2.3.4%20a.lan", f"PUT {HOSTS}/1.2.3.4%20b.lan"
 
 
 @pytest.mark.parametrize(
-    ("second", "target", "named"),
+    ("second", "target", "cause"),
     [
         ("PUT", f"{HOSTS}/1.2.3.4%20b.lan", PUT_B),
         ("GET", HOSTS, f"GET {HOSTS}"),
         ("POST", "/api/auth", "POST /api/auth"),
     ],
 )
-def test_a_request_during_a_write_kills_the_server(second: str, target: str, named: str) -> None:
+def test_a_request_during_a_write_kills_the_server(second: str, target: str, cause: str) -> None:
     with PiHole(pace=NEVER) as pihole, ThreadPoolExecutor(1) as pool:
         client = logged_in(pihole)
         write = pool.submit(client.put, LINES[0])
         until(lambda: pihole.in_flight, "the write")
 
         with pytest.raises(ConnectionError):
-            client.ask(second, target)
+            client.request(second, target)
         with pytest.raises(ConnectionError):
             write.result()
         with pytest.raises(ConnectionRefusedError):
-            client.ask("GET", HOSTS)
+            client.request("GET", HOSTS)
 
-        assert (pihole.deaths, pihole.alive) == ([f"{named} came during {PUT_A}"], False)
+        assert (pihole.deaths, pihole.alive) == ([f"{cause} came during {PUT_A}"], False)
         pihole.restart()
-        assert (pihole.alive, pihole.lines, logged_in(pihole).ask("GET", HOSTS)[0]) == (
+        assert (pihole.alive, pihole.lines, logged_in(pihole).request("GET", HOSTS)[0]) == (
             True,
             [],
             200,
@@ -70,7 +70,7 @@ def test_requests_one_after_the_other_are_safe(pihole: PiHole) -> None:
     client = logged_in(pihole)
     for _ in range(20):
         client.put(LINES[0])
-        client.ask("GET", HOSTS)
+        client.request("GET", HOSTS)
         client.delete(LINES[0])
 
     assert (pihole.deaths, pihole.writes, pihole.most_at_once) == ([], 40, 1)
@@ -83,8 +83,8 @@ def test_readers_at_the_same_time_are_safe() -> None:
         assert (answers, pihole.deaths, pihole.most_at_once) == ([200] * 3, [], 3)
 
 
-def written(overlap: Overlap) -> Sequence[str]:
-    """Write two lines at the same time, and return what is left of them."""
+def lines_after_two_writes(overlap: Overlap) -> Sequence[str]:
+    """Write two lines at the same time and return the stored lines."""
     slow = replace(QUICK, put=0.5)
     with PiHole(pace=slow, overlap=overlap) as pihole, ThreadPoolExecutor(2) as pool:
         client = logged_in(pihole)
@@ -94,16 +94,16 @@ def written(overlap: Overlap) -> Sequence[str]:
 
 
 def test_the_server_may_lose_one_of_two_acknowledged_writes() -> None:
-    assert written("lose") in ([LINES[0]], [LINES[1]])
+    assert lines_after_two_writes("lose") in ([LINES[0]], [LINES[1]])
 
 
 def test_the_server_may_queue_writes() -> None:
-    assert written("serialise") == LINES
+    assert lines_after_two_writes("serialise") == LINES
 
 
 def test_a_write_on_a_connection_in_use_takes_longer() -> None:
-    waits = replace(QUICK, reused=600)
-    with PiHole(pace=waits) as pihole, ThreadPoolExecutor(1) as pool:
+    slow = replace(QUICK, reused=600)
+    with PiHole(pace=slow) as pihole, ThreadPoolExecutor(1) as pool:
         client = logged_in(pihole)
         headers = tuple(client.headers.items())
         with closing(HTTPConnection("127.0.0.1", pihole.port)) as connection:
@@ -113,7 +113,7 @@ def test_a_write_on_a_connection_in_use_takes_longer() -> None:
                     assert connection.getresponse().read()
             answer = pool.submit(connection.getresponse)
             until(lambda: pihole.in_flight, "the second write")
-            pihole.die("enough")
+            pihole.die("a test")
             with pytest.raises(ConnectionError):
                 answer.result()
         assert pihole.lines == LINES[:1]

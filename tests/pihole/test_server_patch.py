@@ -1,4 +1,4 @@
-"""`dns.hosts` as a whole by PATCH, and where it is locked."""
+"""PATCH of the whole list `dns.hosts`, and the settings that lock it."""
 
 import json
 from typing import Any
@@ -83,13 +83,13 @@ INVALID = "Config item is invalid"
 def test_a_patch_is_applied_completely_or_not_at_all(
     client: Client, pihole: PiHole, body: Any, answer: Any
 ) -> None:
-    assert client.ask("PATCH", "/api/config", body) == (400, answer)
+    assert client.request("PATCH", "/api/config", body) == (400, answer)
     assert (pihole.lines, pihole.writes) == ([A], 0)
 
 
 @pytest.mark.parametrize("config", [{"dns": {"host": [B]}}, {"dns": [B]}, {"webserver": 1}])
 def test_unknown_keys_are_ignored(client: Client, pihole: PiHole, config: Any) -> None:
-    assert client.ask("PATCH", HOSTS, {"config": config}) == (
+    assert client.request("PATCH", HOSTS, {"config": config}) == (
         200,
         {"config": {"dns": {"hosts": [A]}}},
     )
@@ -100,30 +100,30 @@ def test_unknown_keys_are_ignored(client: Client, pihole: PiHole, config: Any) -
 def test_a_body_may_have_65534_bytes(client: Client, size: int, status: int) -> None:
     body = json.dumps({"config": {"dns": {"hosts": [A]}}})
 
-    answer = client.ask("PATCH", HOSTS, body.ljust(size))
+    answer = client.request("PATCH", HOSTS, body.ljust(size))
 
     assert answer[0] == status
     assert status == 200 or answer[1] == NO_BODY
 
 
 def test_a_list_from_the_environment_is_locked() -> None:
-    with PiHole(records=[A], env_hosts=True) as locked:
-        client = logged_in(locked)
+    with PiHole(records=[A], env_hosts=True) as pihole:
+        client = logged_in(pihole)
 
         assert client.put(B) == (400, ENVIRONMENT)
         assert client.delete(A) == (400, ENVIRONMENT)
         assert client.patch([B]) == (400, ENVIRONMENT)
         assert client.patch([A]) == (200, {"config": {"dns": {"hosts": [A]}}})
-        details = client.ask("GET", f"{HOSTS}?detailed=true")[1]["config"]["dns"]["hosts"]
+        details = client.request("GET", f"{HOSTS}?detailed=true")[1]["config"]["dns"]["hosts"]
         assert details["flags"]["env_var"] is True
-        assert (locked.lines, locked.writes) == ([A], 0)
+        assert (pihole.lines, pihole.writes) == ([A], 0)
 
 
 def test_a_read_only_pi_hole_accepts_a_write_and_forgets_it() -> None:
     with PiHole(records=[A], read_only=True) as pihole:
         client = logged_in(pihole)
 
-        assert client.ask("GET", "/api/config/misc/readOnly") == (
+        assert client.request("GET", "/api/config/misc/readOnly") == (
             200,
             {"config": {"misc": {"readOnly": True}}},
         )

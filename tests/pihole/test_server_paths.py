@@ -24,15 +24,15 @@ HOSTED = refused("Bad request", "The API is hosted at pi.hole/api, not pi.hole/a
 def test_the_api_is_not_below_admin(pihole: PiHole, method: str, target: str) -> None:
     bearer = Client(pihole, {"Authorization": "Bearer secret"})
 
-    assert logged_in(pihole).ask(method, target) == (400, HOSTED)
-    assert bearer.ask(method, target) == (400, HOSTED)
+    assert logged_in(pihole).request(method, target) == (400, HOSTED)
+    assert bearer.request(method, target) == (400, HOSTED)
 
 
 @pytest.mark.parametrize("target", ["/api/dns/local", "/api/nothing/x"])
 def test_other_paths_are_not_found(pihole: PiHole, target: str) -> None:
     answer = refused("Not found", target, "not_found")
 
-    assert logged_in(pihole).ask("GET", target) == (404, answer)
+    assert logged_in(pihole).request("GET", target) == (404, answer)
 
 
 @pytest.mark.parametrize("path", ["/api/auth", "/api/config", "/api/nothing", "/admin/api"])

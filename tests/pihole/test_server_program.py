@@ -1,4 +1,4 @@
-"""`make pihole`, and what gets its dnsmasq."""
+"""`make pihole`, and the download of its dnsmasq."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def test_the_program_prints_its_url_and_ends_at_a_signal() -> None:
         assert program.stdout
         assert program.stderr
         printed = _variables([program.stdout.readline() for _ in range(2)])
-        said = program.stderr.readline()
+        message = program.stderr.readline()
         program.terminate()
         rest = program.communicate()
 
@@ -51,7 +51,7 @@ def test_the_program_prints_its_url_and_ends_at_a_signal() -> None:
         0,
         ("", ""),
     )
-    assert said.startswith(f"{url} serves until Ctrl-C; DNS on port ")
+    assert message.startswith(f"{url} serves until Ctrl-C; DNS on port ")
     assert is_gone(program.pid)
 
 

@@ -12,14 +12,14 @@ from dev.pihole import PiHole
 
 def test_the_certificate_is_for_one_name_only() -> None:
     with PiHole(tls=True) as pihole:
-        trusting = ssl.create_default_context(cafile=str(pihole.ca))
+        context = ssl.create_default_context(cafile=str(pihole.ca))
 
         with pytest.raises(URLError, match=r"not valid for '127\.0\.0\.1'"):
-            urlopen(f"{pihole.url}/api/auth", context=trusting)  # noqa: S310
+            urlopen(f"{pihole.url}/api/auth", context=context)  # noqa: S310
         with pytest.raises(URLError, match=r"unable to get local issuer|self-signed"):
             urlopen(f"{pihole.url}/api/auth")  # noqa: S310
         assert status(pihole) == 401
-        pihole.die("pulled the plug")
+        pihole.die("a test")
         pihole.restart()
         assert status(pihole) == 401
 
@@ -31,5 +31,5 @@ def status(pihole: PiHole) -> int:
         ca_certs=str(pihole.ca),
         server_hostname="pi.hole",
         assert_hostname="pi.hole",
-    ) as named:
-        return named.request("GET", "/api/auth").status
+    ) as pool:
+        return pool.request("GET", "/api/auth").status
