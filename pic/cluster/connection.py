@@ -1,4 +1,8 @@
-"""The connection to an API server: how it is found, asked, and listened to."""
+"""Connects to a Kubernetes API server, sends requests to it, and streams watches from it.
+
+Answers are decoded JSON, without a client library: a run needs five verbs of the API, and the
+official client takes more memory than everything else in a watcher.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +25,7 @@ CHUNK = 64 * 1024
 
 
 class StatusError(Exception):
-    """The API server's own no.
+    """An answer of the API server with an error status; the text is the server's own message.
 
     Attributes:
         status: The HTTP status.
@@ -33,31 +37,41 @@ class StatusError(Exception):
 
 
 class Transport(Protocol):
-    """Asks the API server."""
+    """Sends requests to the API server."""
 
     def get(self, path: str) -> object:
         """Return the decoded JSON of a path.
 
         Raises:
-            StatusError: The API server said no.
-            ClusterError: There was no answer, or not a whole one.
+            StatusError: The API server answered with an error status.
+            ClusterError: No answer arrived, or only a part of one.
         """
 
     def request(self, method: str, path: str, body: object) -> object:
-        """Send a body to a path and return the decoded JSON of the answer, or raise as `get`.
+        """Send a body to a path and return the decoded JSON of the answer.
 
-        The method APPLY is a PATCH by server-side apply; a PATCH is a merge patch.
+        Args:
+            method: An HTTP method. PATCH sends a merge patch; APPLY is a server-side apply, which
+                is a PATCH with another content type.
+            path: The path and the query, without the server.
+            body: JSON; None sends no body.
+
+        Raises:
+            StatusError: The API server answered with an error status.
+            ClusterError: No answer arrived, or only a part of one.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How many seconds an API server may take.
+    """How long to wait for an API server, in seconds, and how often to retry.
 
     Attributes:
-        retry_after: The longest wait that it may ask for.
-        backoff: The wait before a second retry; each further one doubles it.
-        retries: How often a question is asked again.
+        connect: Until a connection is open.
+        read: Until the next byte of an answer arrives.
+        retry_after: The longest `Retry-After` to honour.
+        backoff: The wait before the second retry; each further retry doubles it.
+        retries: The number of retries of one request.
     """
 
     connect: float = 5.0
@@ -72,25 +86,25 @@ TIMEOUTS = Timeouts()
 
 @dataclass(slots=True)
 class Credentials:
-    """What is sent to prove who asks.
+    """The credentials that each request carries.
 
     Attributes:
-        header: The Authorization header; empty sends none.
-        renew: Finds it anew.
+        header: The value of the Authorization header; empty sends no header.
+        renew: Reads the header again from its source, such as a rotated token file.
     """
 
     header: str
     renew: Callable[[], str]
 
     def refresh(self) -> bool:
-        """Find it anew, after it was not accepted, and say whether it is another one."""
+        """Renew the header after the API server rejected it, and say whether it changed."""
         before, self.header = self.header, self.renew()
         return self.header != before
 
 
 @dataclass(frozen=True, slots=True)
 class ApiTransport:
-    """A pool of connections, with JSON as it comes."""
+    """Sends requests through a pool of connections."""
 
     pool: urllib3.PoolManager
     server: str
@@ -98,18 +112,19 @@ class ApiTransport:
     credentials: Credentials
 
     def get(self, path: str) -> object:
-        """Return the decoded JSON of a path."""
+        """Return the decoded JSON of a path, as `Transport.get` does."""
         return self.request("GET", path, None)
 
     def request(self, method: str, path: str, body: object) -> object:
         """Send a body to a path and return the decoded JSON of the answer."""
         answer = self._send(method, path, body)
+        # Tokens of service accounts and of exec plugins expire during a long watch.
         if answer.status == 401 and self.credentials.refresh():
             answer = self._send(method, path, body)
-        return _decoded(answer.status, answer.data, f"{self.server}{path}")
+        return _decode(answer.status, answer.data, f"{self.server}{path}")
 
     def _send(self, method: str, path: str, body: object) -> urllib3.BaseHTTPResponse:
-        with _answered_by(self.server):
+        with _network_errors(self.server):
             return self.pool.request(
                 "PATCH" if method == "APPLY" else method,
                 f"{self.server}{path}",
@@ -119,17 +134,17 @@ class ApiTransport:
             )
 
     def stream(self, path: str, silence: float) -> "Stream":
-        """Ask for an answer that comes line by line, such as a watch.
+        """Request an answer that arrives line by line, such as a watch.
 
         Args:
-            path: Where.
-            silence: After how many seconds without a byte the connection counts as broken.
+            path: The path and the query, without the server.
+            silence: The number of seconds without a byte after which the connection is broken.
 
         Raises:
-            StatusError: The API server said no.
-            ClusterError: There was no answer.
+            StatusError: The API server answered with an error status.
+            ClusterError: No answer arrived.
         """
-        with _answered_by(self.server):
+        with _network_errors(self.server):
             answer = self.pool.request(
                 "GET",
                 f"{self.server}{path}",
@@ -139,7 +154,7 @@ class ApiTransport:
                 retries=False,
             )
             if answer.status >= 400:
-                _decoded(answer.status, answer.read(), f"{self.server}{path}")
+                _decode(answer.status, answer.read(), f"{self.server}{path}")
         return Stream(answer, self.server)
 
     def _credentials(self) -> dict[str, str]:
@@ -148,14 +163,14 @@ class ApiTransport:
 
 
 class Stream:
-    """An answer without an end of its own, each line of it an object."""
+    """An answer that stays open; each line is one JSON object."""
 
     def __init__(self, answer: urllib3.BaseHTTPResponse, server: str) -> None:
         self._answer = answer
         self._server = server
 
     def __iter__(self) -> Iterator[object]:
-        """Yield each line decoded, as it comes; what breaks off within a line is left out.
+        """Yield each line decoded, as soon as it arrives; drop a last line that is incomplete.
 
         Raises:
             ClusterError: The connection broke, or a line is not JSON.
@@ -163,27 +178,28 @@ class Stream:
         rest = b""
         while chunk := self._chunk():
             *lines, rest = (rest + chunk).split(b"\n")
-            yield from (_decoded(200, line, self._server) for line in lines)
+            yield from (_decode(200, line, self._server) for line in lines)
 
     def _chunk(self) -> bytes:
-        with _answered_by(self._server):
+        with _network_errors(self._server):
             return self._answer.read1(CHUNK)
 
     def stop(self) -> None:
-        """End it, from another thread as well, where one waits for the next line."""
+        """End the stream; another thread may be waiting for its next line."""
         try:
             self._answer.shutdown()
         except (ValueError, RuntimeError, OSError):
-            # It has ended, or its connection is gone.
+            # The stream has ended already, or the connection is closed.
             return
 
     def close(self) -> None:
-        """Give up the connection, which cannot be used again."""
+        """Close the connection, which cannot be reused in the middle of an answer."""
         self._answer.close()
 
 
 @contextmanager
-def _answered_by(server: str) -> Iterator[None]:
+def _network_errors(server: str) -> Iterator[None]:
+    """Turn each network error into a ClusterError that names the server."""
     try:
         yield
     except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -194,22 +210,29 @@ def _answered_by(server: str) -> Iterator[None]:
 
 
 def _content(method: str) -> dict[str, str]:
-    # A merge patch is what every kind understands, and all JSON is YAML.
-    kind = {"PATCH": "merge-patch+json", "APPLY": "apply-patch+yaml"}.get(method, "json")
-    return {} if method == "GET" else {"Content-Type": f"application/{kind}"}
+    # Every kind accepts a merge patch; custom resources reject a strategic one. An apply has to be
+    # sent as YAML, and JSON is YAML.
+    media_type = {"PATCH": "merge-patch+json", "APPLY": "apply-patch+yaml"}.get(method, "json")
+    return {} if method == "GET" else {"Content-Type": f"application/{media_type}"}
 
 
-def _decoded(status: int, data: bytes, where: str) -> object:
+def _decode(status: int, data: bytes, url: str) -> object:
+    """Return the JSON of an answer.
+
+    Raises:
+        StatusError: The status is an error, with or without JSON.
+        ClusterError: The answer is a success without JSON, as a captive portal sends it.
+    """
     try:
-        found = json.loads(data)
+        answer = json.loads(data)
     except ValueError as error:
         if status < 400:
-            raise ClusterError(f"{where} answered with something that is not JSON") from error
-        found = {}
+            raise ClusterError(f"{url} answered with something that is not JSON") from error
+        answer = {}
     if status >= 400:
-        raw = found if isinstance(found, dict) else {}
-        raise StatusError(status, text(raw.get("message")) or "no reason given")
-    return found
+        details = answer if isinstance(answer, dict) else {}
+        raise StatusError(status, text(details.get("message")) or "no reason given")
+    return answer
 
 
 def connect(
@@ -218,20 +241,27 @@ def connect(
     timeouts: Timeouts = TIMEOUTS,
     *,
     in_subprocess: bool = False,
+    service_account: Path = SERVICE_ACCOUNT,
 ) -> ApiTransport:
-    """Connect as kubectl would: pic:kubeconfig, KUBECONFIG or in the cluster; then pic:context.
+    """Connect to the cluster that kubectl would use.
+
+    pic:kubeconfig comes first, then KUBECONFIG. A pod without either uses its service account.
+    pic:context selects a context of the kubeconfig.
 
     Args:
-        settings: Name a kubeconfig and a context.
-        environment: That of this process.
-        timeouts: With the API server.
-        in_subprocess: A kubeconfig is read by a process of its own, which saves this one memory.
+        settings: Name the kubeconfig and the context.
+        environment: Holds KUBECONFIG, or the address of the API server in a pod.
+        timeouts: Apply to every request.
+        in_subprocess: Read a kubeconfig in a process of its own, which saves this one 20 MB.
+        service_account: The folder with the files of a pod's service account.
 
     Raises:
-        ClusterError: There is no usable configuration.
+        ClusterError: The configuration is missing or unusable.
     """
-    way = _way(settings, environment, in_subprocess=in_subprocess)
-    found = way()
+    find_access = _access_finder(
+        settings, environment, service_account, in_subprocess=in_subprocess
+    )
+    access = find_access()
     retries = urllib3.Retry(
         total=timeouts.retries,
         backoff_factor=timeouts.backoff / 2,
@@ -241,26 +271,31 @@ def connect(
         raise_on_status=False,
     )
     try:
-        pool = endpoint.connection_pool(found, retries)
+        pool = endpoint.connection_pool(access, retries)
     except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
         raise no_access_error(str(error)) from error
-    credentials = Credentials(found.authorization, lambda: way().authorization)
-    return ApiTransport(pool, found.server, timeouts, credentials)
+    credentials = Credentials(access.authorization, lambda: find_access().authorization)
+    return ApiTransport(pool, access.server, timeouts, credentials)
 
 
-def _way(
-    settings: Settings, environment: Mapping[str, str], *, in_subprocess: bool
+def _access_finder(
+    settings: Settings,
+    environment: Mapping[str, str],
+    service_account: Path,
+    *,
+    in_subprocess: bool,
 ) -> Callable[[], Access]:
+    """Return a function that reads the access to the cluster, each time from its source."""
     paths = settings.kubeconfig or environment.get("KUBECONFIG") or ""
     if not paths and not settings.context and environment.get("KUBERNETES_SERVICE_HOST"):
-        return lambda: _of_pod(environment)
+        return lambda: _pod_access(environment, service_account)
     if in_subprocess:
         return lambda: kubeconfig.read_in_subprocess(paths, settings.context, environment)
     return lambda: kubeconfig.to_access(kubeconfig.load_configuration(paths, settings.context))
 
 
-def _of_pod(environment: Mapping[str, str]) -> Access:
+def _pod_access(environment: Mapping[str, str], service_account: Path) -> Access:
     try:
-        return endpoint.in_cluster(environment, SERVICE_ACCOUNT)
+        return endpoint.in_cluster(environment, service_account)
     except (OSError, ValueError, KeyError) as error:
         raise no_access_error(str(error)) from error

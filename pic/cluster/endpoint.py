@@ -1,6 +1,7 @@
-"""How an API server is reached: address, authority, credentials; and a pool of connections to it.
+"""Describes the access to an API server, and opens a pool of connections with it.
 
-Without the Kubernetes client, whose import takes more memory than everything else of a watcher.
+This module does not use the Kubernetes client: its import takes more memory than everything else in
+a watcher.
 """
 
 import socket
@@ -15,9 +16,10 @@ from typing import Any
 import urllib3
 from urllib3.util.ssl_ import create_urllib3_context
 
-# As many as ask at once: the readers of a whole reading, or the hooks of a run.
+# The threads that send requests at once: the readers of a snapshot, or the hooks of a run.
 CONNECTIONS = 16
-# A peer that is gone without a word is noticed after a minute, also while nothing is sent.
+# Detects within a minute that the peer has vanished, even while no request is under way: a watch
+# may be silent for long, and a load balancer drops idle connections without a reset.
 KEEP_ALIVE = [
     (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -29,17 +31,19 @@ KEEP_ALIVE = [
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One way to one API server; it holds secrets, and so is never printed.
+    """The address of one API server and the credentials for it.
+
+    It holds secrets, so its representation shows the server only.
 
     Attributes:
-        server: The URL, without a slash at its end.
-        authority: Certificates as PEM; empty trusts what the system does.
-        certificate: Of the client, as PEM; empty where there is none.
-        key: That of the certificate.
-        verify: The server has to prove who it is.
-        server_name: The name it has to prove; empty is that of the URL.
-        proxy: The URL of a proxy on the way; empty is none.
-        authorization: The header of this name; empty sends none.
+        server: The URL, without a trailing slash.
+        authority: The certificates of trusted authorities as PEM; empty uses those of the system.
+        certificate: The client certificate as PEM; empty sends no certificate.
+        key: The private key of the client certificate as PEM.
+        verify: Whether to verify the certificate of the server.
+        server_name: The host name to verify; empty verifies the host of the URL.
+        proxy: The URL of an HTTP proxy; empty connects directly.
+        authorization: The value of the Authorization header; empty sends no header.
     """
 
     server: str
@@ -52,16 +56,16 @@ class Access:
     authorization: str = ""
 
     def __repr__(self) -> str:
-        """Say where it leads, and no secret."""
+        """Return the server without any secret."""
         return f"Access({self.server!r})"
 
 
 def in_cluster(environment: Mapping[str, str], folder: Path) -> Access:
-    """Return the way of a pod to its own API server.
+    """Return the access of a pod to the API server of its cluster.
 
     Args:
-        environment: Has the server's address.
-        folder: Where the service account's files are.
+        environment: The variables that Kubernetes sets in every pod.
+        folder: The folder with the files of the service account.
 
     Raises:
         OSError: A file cannot be read.
@@ -78,22 +82,22 @@ def in_cluster(environment: Mapping[str, str], folder: Path) -> Access:
 
 
 def _content(file: Path) -> str:
-    found = file.read_text(encoding="utf-8")
-    if not found.strip():
+    content = file.read_text(encoding="utf-8")
+    if not content.strip():
         raise ValueError(f"{file} is empty")
-    return found
+    return content
 
 
 def _proxy(host: str, environment: Mapping[str, str]) -> str:
-    def of(name: str) -> str:
+    def variable(name: str) -> str:
         return environment.get(name.lower()) or environment.get(name) or ""
 
-    passed_by = any(_covers(each.strip(), host) for each in of("NO_PROXY").split(","))
-    return "" if passed_by else of("HTTPS_PROXY")
+    bypassed = any(_covers(pattern.strip(), host) for pattern in variable("NO_PROXY").split(","))
+    return "" if bypassed else variable("HTTPS_PROXY")
 
 
 def _covers(pattern: str, host: str) -> bool:
-    """Say whether an entry of NO_PROXY is about a host: all, a network, a name or its domain."""
+    """Say whether an entry of NO_PROXY covers a host: `*`, a network, or a domain of the host."""
     try:
         return ip_address(host) in ip_network(pattern, strict=False)
     except ValueError:
@@ -101,36 +105,37 @@ def _covers(pattern: str, host: str) -> bool:
         return pattern == "*" or (bool(name) and f".{host}".endswith(f".{name}"))
 
 
-def connection_pool(to: Access, retries: urllib3.Retry) -> urllib3.PoolManager:
-    """Return a pool of connections.
+def connection_pool(access: Access, retries: urllib3.Retry) -> urllib3.PoolManager:
+    """Return a pool of connections to an API server.
 
     Raises:
-        OSError: A certificate or a key is none.
-        ValueError: The address of the proxy is none.
+        OSError: A certificate or a key is malformed.
+        ValueError: The URL of the proxy is malformed.
     """
     options: dict[str, Any] = {
         "retries": retries,
         "maxsize": CONNECTIONS,
-        "ssl_context": _context(to) if to.server.startswith("https:") else None,
-        "server_hostname": to.server_name or None,
-        "assert_hostname": None if to.verify else False,
+        "ssl_context": _context(access) if access.server.startswith("https:") else None,
+        "server_hostname": access.server_name or None,
+        "assert_hostname": None if access.verify else False,
         "socket_options": KEEP_ALIVE,
     }
-    if to.proxy:
-        return urllib3.ProxyManager(to.proxy, **options)
+    if access.proxy:
+        return urllib3.ProxyManager(access.proxy, **options)
     return urllib3.PoolManager(**options)
 
 
-def _context(to: Access) -> ssl.SSLContext:
-    made = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if to.verify else ssl.CERT_NONE)
-    if to.authority:
-        made.load_verify_locations(cadata=to.authority)
+def _context(access: Access) -> ssl.SSLContext:
+    requirement = ssl.CERT_REQUIRED if access.verify else ssl.CERT_NONE
+    context = create_urllib3_context(cert_reqs=requirement)
+    if access.authority:
+        context.load_verify_locations(cadata=access.authority)
     else:
-        made.load_default_certs()
-    if to.certificate:
-        # It takes files only, and reads them once.
+        context.load_default_certs()
+    if access.certificate:
+        # The ssl module takes a client certificate from a file only. It reads the file once.
         with tempfile.NamedTemporaryFile("w") as file:
-            file.write(f"{to.certificate}\n{to.key}\n")
+            file.write(f"{access.certificate}\n{access.key}\n")
             file.flush()
-            made.load_cert_chain(file.name)
-    return made
+            context.load_cert_chain(file.name)
+    return context

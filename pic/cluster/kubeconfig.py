@@ -1,9 +1,10 @@
-"""Reads a kubeconfig with the official client, here or in a process of its own.
+"""Reads a kubeconfig with the official client, in this process or in one of its own.
 
-    python -m pic.kubeconfig PATHS CONTEXT
+    python -m pic.cluster.kubeconfig PATHS CONTEXT
 
-prints an Access as JSON, or why there is none and exits with 1. It holds secrets, and goes through
-a pipe only. So a process that lives long does without the memory that the client takes.
+prints an Access as JSON, or prints an error and exits with 1. The JSON holds secrets, so it goes
+through a pipe only. A watcher uses the command: it lives long, and the client would take 20 MB of
+its memory.
 """
 
 import json
@@ -23,73 +24,73 @@ from pic.core.errors import ClusterError
 if TYPE_CHECKING:
     from kubernetes import client
 
-# The client would take KUBECONFIG as it was when it was imported.
+# Named here because the client remembers the value that KUBECONFIG had at its import.
 DEFAULT_PATH = "~/.kube/config"
 REMEDY = "Set KUBECONFIG, or pic:context to one of its contexts"
-# What the client makes of a kubeconfig that is missing, incomplete or of the wrong shape.
-_MISFITS = (ValueError, KeyError, TypeError, AttributeError)
+# What the client raises for a kubeconfig that is incomplete or has the wrong shape.
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 
 
 def load_configuration(paths: str, context: str) -> "client.Configuration":
-    """Return what a context of a kubeconfig says.
+    """Return the configuration of one context of a kubeconfig.
 
     Args:
-        paths: Files, as in KUBECONFIG; empty is the usual place.
-        context: Its name; empty is the current one.
+        paths: One or more files, separated as in KUBECONFIG; empty reads `~/.kube/config`.
+        context: The name of the context; empty selects the current context.
 
     Raises:
-        ClusterError: There is no usable one.
+        ClusterError: The kubeconfig or the context is missing or unusable.
     """
-    # It takes a fifth of a second and 20 MB, which a pod does without.
+    # The import takes a fifth of a second and 20 MB. A pod does not need it.
     from kubernetes import client, config  # noqa: PLC0415
 
-    made = client.Configuration()
+    configuration = client.Configuration()
     try:
         config.load_kube_config(  # type: ignore[no-untyped-call]
             config_file=paths or DEFAULT_PATH,
             context=context or _current_context(paths),
-            client_configuration=made,
+            client_configuration=configuration,
             persist_config=False,
         )
-    except (config.ConfigException, yaml.YAMLError, OSError, *_MISFITS) as error:
+    except (config.ConfigException, yaml.YAMLError, OSError, *_MALFORMED) as error:
         raise no_access_error(str(error)) from error
-    return made
+    return configuration
 
 
-def no_access_error(why: str) -> ClusterError:
-    """Return the error for a cluster that no way leads to."""
-    return ClusterError(f"no way to the cluster: {why}. {REMEDY}")
+def no_access_error(reason: str) -> ClusterError:
+    """Return the error for a configuration that leads to no cluster."""
+    return ClusterError(f"cannot connect to the cluster: {reason.rstrip('.')}. {REMEDY}")
 
 
 def _current_context(paths: str) -> str | None:
-    """Return the context of the first file that names one, as kubectl and the engine do.
+    """Return the current context of the first file that has one, as kubectl and Pulumi do.
 
-    The client takes the last one, which may be another cluster.
+    The Python client uses the last file instead, which may lead to another cluster.
     """
-    files = [Path(each).expanduser() for each in paths.split(os.pathsep) if each]
-    found = [yaml.safe_load(each.read_text(encoding="utf-8")) for each in files if each.exists()]
-    named = (each["current-context"] for each in found if each and each.get("current-context"))
-    return next(named, None)
+    files = [Path(path).expanduser() for path in paths.split(os.pathsep) if path]
+    parsed = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    contexts = (config.get("current-context") for config in parsed if config)
+    return next(filter(None, contexts), None)
 
 
-def to_access(found: "client.Configuration") -> Access:
-    """Return a configuration as values.
+def to_access(configuration: "client.Configuration") -> Access:
+    """Return the access that a configuration of the client describes.
 
     Raises:
-        OSError: A file that it names cannot be read.
+        OSError: A file that the configuration names cannot be read.
     """
-    from kubernetes.client import rest  # noqa: PLC0415 - as above
+    from kubernetes.client import rest  # noqa: PLC0415 - as in load_configuration
 
-    token = found.auth_settings().get("BearerToken")
-    passed_by = rest.should_bypass_proxies(found.host, found.no_proxy or "")
+    token = configuration.auth_settings().get("BearerToken")
+    bypassed = rest.should_bypass_proxies(configuration.host, configuration.no_proxy or "")
     return Access(
-        server=found.host,
-        authority=_content(found.ssl_ca_cert),
-        certificate=_content(found.cert_file),
-        key=_content(found.key_file),
-        verify=found.verify_ssl,
-        server_name=found.tls_server_name or "",
-        proxy="" if passed_by else found.proxy or "",
+        server=configuration.host,
+        authority=_content(configuration.ssl_ca_cert),
+        certificate=_content(configuration.cert_file),
+        key=_content(configuration.key_file),
+        verify=configuration.verify_ssl,
+        server_name=configuration.tls_server_name or "",
+        proxy="" if bypassed else configuration.proxy or "",
         authorization=(token["value"] or "") if token else "",
     )
 
@@ -99,13 +100,13 @@ def _content(file: str | None) -> str:
 
 
 def read_in_subprocess(paths: str, context: str, environment: Mapping[str, str]) -> Access:
-    """Return what `configuration` finds, found by a process of its own.
+    """Return the access that `load_configuration` finds, read by a process of its own.
 
     Raises:
-        ClusterError: There is no usable one.
+        ClusterError: The kubeconfig or the context is missing or unusable.
     """
     command = [sys.executable, "-m", __name__, paths, context]
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -113,13 +114,13 @@ def read_in_subprocess(paths: str, context: str, environment: Mapping[str, str])
         check=False,
         env=dict(environment),
     )
-    if done.returncode == 0:
-        return Access(**json.loads(done.stdout))
-    raise ClusterError(done.stderr.strip() or no_access_error(f"exit code {done.returncode}"))
+    if result.returncode == 0:
+        return Access(**json.loads(result.stdout))
+    raise ClusterError(result.stderr.strip() or no_access_error(f"exit code {result.returncode}"))
 
 
 def main(paths: str, context: str) -> str:
-    """Return what is printed, or exit with why there is nothing to print."""
+    """Return the access as JSON, or exit with the error."""
     try:
         return json.dumps(asdict(to_access(load_configuration(paths, context))))
     except (ClusterError, OSError) as error:

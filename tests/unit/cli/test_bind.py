@@ -208,7 +208,7 @@ def test_the_settings_of_a_stack_are_those_of_its_file(
     monkeypatch.chdir(tmp_path)
     StackFile(tmp_path, "prod").merge({"kubeconfig": "/nowhere"})
 
-    with pytest.raises(ClusterError, match=r"^no way to the cluster: Invalid kube-config file"):
+    with pytest.raises(ClusterError, match=r"^cannot connect to the cluster: Invalid kube-config file"):
         bind.run("prod", {}, {})
 
 

@@ -242,7 +242,7 @@ def test_a_cluster_out_of_reach_is_exit_code_5(
 
     assert failure(capsys, "plan") == (
         5,
-        "pic: no way to the cluster: Invalid kube-config file. No configuration found.. Set"
+        "pic: cannot connect to the cluster: Invalid kube-config file. No configuration found. Set"
         " KUBECONFIG, or pic:context to one of its contexts\n",
     )
 

@@ -79,7 +79,7 @@ def test_a_cluster_that_is_away_is_asked_once(clinic: Clinic) -> None:
     first, *others = cluster.examine(nowhere, Stack("prod", BOUND))
 
     assert (first.name, first.verdict, first.exit_code) == ("cluster", "fail", 5)
-    assert first.message.startswith("no way to the cluster: ")
+    assert first.message.startswith("cannot connect to the cluster: ")
     assert others == [
         skipped(name, "the cluster does not answer")
         for name in ("cluster id", "CRDs", "permissions")
