@@ -1,4 +1,4 @@
-"""One API server for each test, and the program run against it."""
+"""Provides an API server for each test, and runs the program against it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,32 +15,34 @@ from tests.support.engine import Seen
 
 @pytest.fixture
 def api() -> Iterator[Api]:
-    with serving() as made:
-        yield made
+    with serving() as api:
+        yield api
 
 
 class Memory:
-    """What the engine knows of the stack."""
+    """Stands in for the engine, which reports the state of the stack."""
 
     def __init__(self) -> None:
         self.keys: list[tuple[str, str]] = []
         self.error = ""
-        self.there = True
+        self.exists = True
 
     def remembered(self) -> StackState | None:
         if self.error:
             raise EngineError(self.error)
-        if not self.there:
+        if not self.exists:
             return None
-        return StackState({name: Remembered("", (place, name), {}) for place, name in self.keys})
+        return StackState(
+            {name: Remembered("", (namespace, name), {}) for namespace, name in self.keys}
+        )
 
 
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """Let nobody ask an engine."""
-    made = Memory()
-    monkeypatch.setattr(program, "Engine", lambda *_: made)
-    return made
+    """Keep the program from starting a real engine."""
+    memory = Memory()
+    monkeypatch.setattr(program, "Engine", lambda *_: memory)
+    return memory
 
 
 @pytest.fixture
@@ -52,10 +54,10 @@ def run(api: Api, tmp_path: Path) -> Callable[..., Seen]:
         config: Mapping[str, str] = {},
         *,
         preview: bool = False,
-        **more: str,
+        **variables: str,
     ) -> Seen:
         return engine.run(
-            lambda: program.run({**environment, **more}),
+            lambda: program.run({**environment, **variables}),
             {"pic:clusterId": CLUSTER, **config},
             preview=preview,
         )

@@ -1,4 +1,4 @@
-"""What an interrupted run has left, as a plain `pulumi up` and its preview tell it."""
+"""Tests how a plain `pulumi up` and its preview report what an interrupted run has left."""
 
 from collections.abc import Callable
 
@@ -22,26 +22,28 @@ LEFT = (
 
 
 @pytest.mark.parametrize("preview", [False, True])
-def test_what_the_engine_does_not_know_and_so_leaves_is_told(
+def test_an_object_that_the_engine_does_not_know_causes_a_warning(
     api: Api, run: Run, memory: Memory, *, preview: bool
 ) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B), live_object(C))
     memory.keys = [("prod", f"pic-{host}") for host in (A, B)]
 
-    seen = run(preview=preview)
+    registered = run(preview=preview)
 
-    assert seen.error is None
-    assert seen.log == [("WARNING", f"UntrackedOrphan: PangolinResource prod/pic-{C}: {LEFT}")]
+    assert registered.error is None
+    assert registered.log == [
+        ("WARNING", f"UntrackedOrphan: PangolinResource prod/pic-{C}: {LEFT}")
+    ]
 
 
-def test_that_the_engine_cannot_be_asked_stops_nothing(api: Api, run: Run, memory: Memory) -> None:
+def test_a_failing_engine_does_not_stop_the_run(api: Api, run: Run, memory: Memory) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B))
     memory.error = "no way to the backend"
 
-    seen = run()
+    registered = run()
 
-    assert (seen.error, seen.names) == (None, ["cluster", A])
-    assert seen.log == [
+    assert (registered.error, registered.names) == (None, ["cluster", A])
+    assert registered.log == [
         (
             "INFO",
             "what interrupted runs may have left is not looked for: no way to the backend",
@@ -49,9 +51,9 @@ def test_that_the_engine_cannot_be_asked_stops_nothing(api: Api, run: Run, memor
     ]
 
 
-def test_without_the_stack_nothing_is_said_to_be_left(api: Api, run: Run, memory: Memory) -> None:
+def test_without_a_stack_nothing_is_reported_as_left(api: Api, run: Run, memory: Memory) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B))
-    memory.there = False
+    memory.exists = False
 
     assert run().log == [
         (
@@ -62,8 +64,10 @@ def test_without_the_stack_nothing_is_said_to_be_left(api: Api, run: Run, memory
     ]
 
 
-def test_the_engine_is_only_asked_where_something_goes(api: Api, run: Run, memory: Memory) -> None:
+def test_the_engine_is_queried_only_if_an_object_would_be_deleted(
+    api: Api, run: Run, memory: Memory
+) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A))
-    memory.error = "not to be asked"
+    memory.error = "the program must not query the engine"
 
     assert run().log == []

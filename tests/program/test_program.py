@@ -1,4 +1,4 @@
-"""What the program registers for a cluster, and what it exports."""
+"""Tests what the program registers for a cluster, and what it exports."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -55,16 +55,16 @@ def provider(**extra: str) -> dict[str, Any]:
     }
 
 
-def test_a_host_is_one_resource_with_everything_the_operator_and_the_engine_need(
+def test_a_host_becomes_one_resource_with_all_that_operator_and_engine_need(
     api: Api, run: Run
 ) -> None:
     fill_cluster(api, [ingress("web", A, sso="true")])
 
-    seen = run()
+    registered = run()
 
-    assert seen.error is None
-    assert seen.log == []
-    assert seen.resources == [
+    assert registered.error is None
+    assert registered.log == []
+    assert registered.resources == [
         provider(),
         {
             "urn": f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${TYPE}::{A}",
@@ -129,7 +129,7 @@ def test_a_host_is_one_resource_with_everything_the_operator_and_the_engine_need
     ]
 
 
-def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_on(
+def test_the_stack_exports_the_number_of_resources_their_digest_and_the_versions(
     api: Api, run: Run
 ) -> None:
     fill_cluster(api, [ingress("web", A, B)])
@@ -152,18 +152,22 @@ def test_the_stack_exports_how_many_there_are_their_digest_and_what_they_depend_
     assert len(outputs["digest"]) == 64
 
 
-def test_a_cluster_without_hosts_declares_the_provider_only(run: Run) -> None:
-    seen = run()
+def test_without_hosts_only_the_provider_is_declared(run: Run) -> None:
+    registered = run()
 
-    assert (seen.names, seen.outputs["resources"], seen.error) == (["cluster"], 0.0, None)
+    assert (registered.names, registered.outputs["resources"], registered.error) == (
+        ["cluster"],
+        0.0,
+        None,
+    )
 
 
-def owners(seen: Seen, host: str) -> object:
-    [found] = [each for each in seen.resources if each["name"] == host]
-    return found["object"]["metadata"].get("ownerReferences")
+def owners(registered: Seen, host: str) -> object:
+    [resource] = [item for item in registered.resources if item["name"] == host]
+    return resource["object"]["metadata"].get("ownerReferences")
 
 
-def test_of_several_owners_only_the_oldest_is_the_controller(api: Api, run: Run) -> None:
+def test_only_the_oldest_of_several_owners_is_the_controller(api: Api, run: Run) -> None:
     older, younger = ingress("old", A), ingress("new", A)
     younger["metadata"]["creationTimestamp"] = "2026-02-01T00:00:00Z"
     fill_cluster(api, [younger, older])
@@ -175,110 +179,110 @@ def test_of_several_owners_only_the_oldest_is_the_controller(api: Api, run: Run)
     ]
 
 
-def test_owner_references_can_be_left_out(api: Api, run: Run) -> None:
+def test_owner_references_can_be_turned_off(api: Api, run: Run) -> None:
     fill_cluster(api, [ingress("web", A)])
 
     assert owners(run({"pic:ownerReferences": "false"}), A) is None
 
 
-def test_an_object_of_ours_is_imported_and_a_new_one_is_not(api: Api, run: Run) -> None:
-    fill_cluster(api, [ingress("web", A, B)], live_object(A, name="as-it-was"))
+def test_a_live_object_of_the_stack_is_imported(api: Api, run: Run) -> None:
+    fill_cluster(api, [ingress("web", A, B)], live_object(A, name="its-live-name"))
 
-    seen = run()
+    registered = run()
 
-    assert [(each["name"], each.get("importId")) for each in seen.resources] == [
+    assert [(item["name"], item.get("importId")) for item in registered.resources] == [
         ("cluster", None),
-        (A, "prod/as-it-was"),
+        (A, "prod/its-live-name"),
         (B, None),
     ]
-    assert seen.resources[1]["object"]["metadata"]["name"] == "as-it-was"
+    assert registered.resources[1]["object"]["metadata"]["name"] == "its-live-name"
 
 
 def leaves(value: object) -> Iterator[object]:
     yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in inner:
-        yield from leaves(each)
+    for item in inner:
+        yield from leaves(item)
 
 
 def test_no_input_is_empty(api: Api, run: Run) -> None:
     fill_cluster(api, [ingress("web", A), ingress("odd", B, tunnel_name="nowhere")], live_object(B))
 
-    seen = run({"pic:ownerReferences": "false"})
+    registered = run({"pic:ownerReferences": "false"})
 
-    assert seen.names == ["cluster", A, B]
-    for each in seen.resources[1:]:
-        assert not [leaf for leaf in leaves(each["object"]) if leaf in (None, {}, [], "")]
+    assert registered.names == ["cluster", A, B]
+    for resource in registered.resources[1:]:
+        assert not [leaf for leaf in leaves(resource["object"]) if leaf in (None, {}, [], "")]
 
 
-def test_the_provider_has_the_context_and_no_kubeconfig_wherever_that_is(
+def test_the_provider_has_the_context_but_not_the_path_of_the_kubeconfig(
     api: Api, tmp_path: Path
 ) -> None:
-    found = []
-    for place in ("one", "two"):
-        environment = {"KUBECONFIG": api.kubeconfig(tmp_path / place)}
+    resources = []
+    for name in ("one", "two"):
+        environment = {"KUBECONFIG": api.kubeconfig(tmp_path / name)}
         config = {**BOUND, "pic:context": "here"}
-        found.append(engine.run(lambda: program.run(environment), config).resources)  # noqa: B023
+        resources.append(engine.run(lambda: program.run(environment), config).resources)  # noqa: B023
 
-    assert found == [[provider(context="here")]] * 2
+    assert resources == [[provider(context="here")]] * 2
 
 
-def test_many_hosts_are_all_declared(api: Api, run: Run) -> None:
-    hosts = [f"h{at:03}.example.com" for at in range(130)]
+def test_every_one_of_many_hosts_is_declared(api: Api, run: Run) -> None:
+    hosts = [f"h{number:03}.example.com" for number in range(130)]
     fill_cluster(api, [ingress("web", *hosts)])
 
-    seen = run()
+    registered = run()
 
-    assert sorted(seen.names) == ["cluster", *hosts]
-    assert seen.outputs["resources"] == 130.0
+    assert sorted(registered.names) == ["cluster", *hosts]
+    assert registered.outputs["resources"] == 130.0
 
 
-@pytest.mark.parametrize(("count", "told"), [(100, True), (101, False)])
-def test_hosts_that_change_in_bulk_get_no_events(
-    api: Api, run: Run, count: int, *, told: bool
+@pytest.mark.parametrize(("count", "events"), [(100, True), (101, False)])
+def test_a_run_that_changes_many_hosts_posts_no_events(
+    api: Api, run: Run, count: int, *, events: bool
 ) -> None:
-    fill_cluster(api, [ingress("web", *(f"h{at:03}.example.com" for at in range(count)))])
+    fill_cluster(api, [ingress("web", *(f"h{number:03}.example.com" for number in range(count)))])
 
-    seen = run()
+    registered = run()
 
-    assert ("afterCreate" in seen.resources[1]["hooks"]) is told
-    said = [("INFO", f"{count} hosts change at once: their Ingresses get no Events")]
-    assert seen.log == ([] if told else said)
+    assert ("afterCreate" in registered.resources[1]["hooks"]) is events
+    message = [("INFO", f"{count} hosts change at once: their Ingresses get no Events")]
+    assert registered.log == ([] if events else message)
 
 
-def test_without_events_only_the_check_before_a_delete_is_bound(api: Api, run: Run) -> None:
+def test_without_events_only_the_check_before_a_deletion_is_bound(api: Api, run: Run) -> None:
     fill_cluster(api, [ingress("web", A)])
 
-    seen = run({"pic:events": "false"})
+    registered = run({"pic:events": "false"})
 
-    assert seen.resources[1]["hooks"] == {"beforeDelete": ["pic:before-delete"]}
-    assert seen.hooks == HOOKS
+    assert registered.resources[1]["hooks"] == {"beforeDelete": ["pic:before-delete"]}
+    assert registered.hooks == HOOKS
 
 
-def test_only_what_is_adopted_is_taken_over_before_it_is_updated(api: Api, run: Run) -> None:
+def test_only_an_adopted_object_is_taken_over_before_its_update(api: Api, run: Run) -> None:
     old = live_object(A, name="theirs")
     del old["metadata"]["labels"][STACK_LABEL]
     fill_cluster(api, [ingress("web", A, B)], old, live_object(B))
 
-    seen = run({"pic:adopt": "true", "pic:events": "false"})
+    registered = run({"pic:adopt": "true", "pic:events": "false"})
 
-    usual = {"beforeDelete": ["pic:before-delete"]}
-    assert [(each["importId"], each["hooks"]) for each in seen.resources[1:]] == [
-        ("prod/theirs", {**usual, "beforeUpdate": ["pic:before-update"]}),
-        (f"prod/pic-{B}", usual),
+    default = {"beforeDelete": ["pic:before-delete"]}
+    assert [(item["importId"], item["hooks"]) for item in registered.resources[1:]] == [
+        ("prod/theirs", {**default, "beforeUpdate": ["pic:before-update"]}),
+        (f"prod/pic-{B}", default),
     ]
 
 
-def test_a_resource_that_the_engine_refuses_fails_the_run(api: Api, tmp_path: Path) -> None:
+def test_the_run_fails_if_the_engine_refuses_a_resource(api: Api, tmp_path: Path) -> None:
     fill_cluster(api, [ingress("web", A, B)])
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
 
-    seen = engine.run(lambda: program.run(environment), BOUND, refuses=A)
+    registered = engine.run(lambda: program.run(environment), BOUND, refuses=A)
 
-    assert str(seen.error) == "the engine says no"
+    assert str(registered.error) == "the engine says no"
 
 
-def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
+def test_a_preview_and_a_real_run_register_the_same_resources(api: Api, run: Run) -> None:
     fill_cluster(api, [ingress("web", A)])
 
     assert run(preview=True).resources == run().resources
@@ -287,55 +291,55 @@ def test_a_preview_and_a_real_run_register_the_same(api: Api, run: Run) -> None:
 # Release, and the digest.
 
 
-def test_a_release_registers_the_hooks_only_and_reads_no_more_than_the_cluster_is_known_by(
+def test_a_release_registers_only_the_hooks_and_reads_only_the_cluster_id(
     api: Api, run: Run
 ) -> None:
     fill_cluster(api, [ingress("web", A)])
 
-    seen = run(PIC_RELEASE="1")
+    registered = run(PIC_RELEASE="1")
 
-    assert seen == Seen(hooks=HOOKS)
-    assert [each.path for each in api.requests] == [IDENTITY]
+    assert registered == Seen(hooks=HOOKS)
+    assert [request.path for request in api.requests] == [IDENTITY]
 
 
 def test_a_release_on_another_cluster_is_refused(run: Run) -> None:
     other = "22222222-2222-3333-4444-555555555555"
 
-    seen = run({"pic:clusterId": other}, PIC_RELEASE="1")
+    registered = run({"pic:clusterId": other}, PIC_RELEASE="1")
 
-    assert str(seen.error) == (
+    assert str(registered.error) == (
         f"This is cluster {CLUSTER}, and the stack belongs to {other} (pic:clusterId). Check"
-        " pic:context and KUBECONFIG; after a deliberate move to a new cluster, set pic:clusterId"
-        " anew.\nNothing was changed."
+        " pic:context and KUBECONFIG. If you moved the stack to a new cluster, set pic:clusterId"
+        " to its id.\nNothing was changed."
     )
 
 
-def planned(uid: str = "uid") -> Plan:
+def make_plan(uid: str = "uid") -> Plan:
     owner = Owner("prod", "web", uid)
     return Plan((Resource(A, "prod", "pic-web", (owner,), {"a": "b"}, Spec(name=A)),))
 
 
-def test_the_digest_names_what_is_declared() -> None:
-    found = {
-        fingerprint.digest(planned(), Settings()),
-        fingerprint.digest(planned("other"), Settings()),
-        fingerprint.digest(planned(), Settings(owner_references=False)),
+def test_the_digest_depends_on_what_is_declared() -> None:
+    digests = {
+        fingerprint.digest(make_plan(), Settings()),
+        fingerprint.digest(make_plan("other"), Settings()),
+        fingerprint.digest(make_plan(), Settings(owner_references=False)),
         fingerprint.digest(Plan(), Settings()),
     }
 
-    assert len(found) == 4
-    assert fingerprint.digest(planned(), Settings()) == fingerprint.digest(
-        planned(), Settings(events=False)
+    assert len(digests) == 4
+    assert fingerprint.digest(make_plan(), Settings()) == fingerprint.digest(
+        make_plan(), Settings(events=False)
     )
 
 
-def test_being_held_alone_does_not_change_the_digest() -> None:
-    [resource] = planned().resources
+def test_holding_a_resource_does_not_change_the_digest() -> None:
+    [resource] = make_plan().resources
     held = Plan((replace(resource, held=True),))
 
-    assert fingerprint.digest(held, Settings()) == fingerprint.digest(planned(), Settings())
+    assert fingerprint.digest(held, Settings()) == fingerprint.digest(make_plan(), Settings())
 
 
-def test_a_checkout_that_is_not_installed_has_no_version() -> None:
+def test_the_version_of_a_missing_distribution_is_uninstalled() -> None:
     assert installed_version() != "uninstalled"
     assert installed_version("no-such-distribution") == "uninstalled"
