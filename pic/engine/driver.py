@@ -1,6 +1,8 @@
-"""Has the engine run the program inside this process: guarded, fast and healing.
+"""Drives the engine through one run: guards it, keeps it short, and heals interrupted runs.
 
-Where there is nothing to do Pulumi is not even imported.
+A deployment has up to four passes of the engine: a refresh of what others changed, a preview where
+the engine may see the plan differently, an adopting pass for what the state lacks, and the
+deployment itself. Where nothing has to be done there is no pass, and Pulumi is not even imported.
 """
 
 import importlib
@@ -26,10 +28,11 @@ from pic.engine.backend import history
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
-from pic.planning import changes, guard
+from pic.planning import changes as comparing
+from pic.planning import guard
 from pic.planning.changes import Changes
 from pic.run import fingerprint
-from pic.run import situation as looking
+from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 
 UP_AGAIN, DESTROY_AGAIN = "pic up --acknowledge {}", "pic destroy --acknowledge {}"
-# What the engine calls a step after which an object is gone, if only for a moment.
+# The engine's steps after which an object is gone, if only for a moment.
 GONE = ("delete", "replace", "delete-replaced", "create-replacement", "import-replacement")
 
 
@@ -50,10 +53,9 @@ class DeployResult:
     """What a run did.
 
     Attributes:
-        changes: What it set out to do.
-        outcome: What the engine did; None where there was nothing to do and it did not run.
-        unanswered: Why Pi-hole's records are not situation, so that some of them may be left as they
-            were; None where they are, or do not matter.
+        changes: The changes that it set out to make.
+        outcome: What the engine did; None where there was nothing to do and no engine ran.
+        unread: The targets that did not answer, with the reason. What they hold stays as it was.
     """
 
     changes: Changes
@@ -67,19 +69,19 @@ class DeployResult:
 
     @property
     def reported(self) -> tuple[Failure, ...]:
-        """What failed, with the targets that did not answer."""
+        """The resources that failed, and the targets that did not answer."""
         unread = (Failure("", with_class(error), name) for name, error in self.unread.items())
         return (*self.failures, *unread)
 
 
 def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
-    """Bring about what is planned.
+    """Bring the plan about.
 
     Raises:
         PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
     """
     guard.check(situation.changes, situation.settings, UP_AGAIN)
-    with engine.alone():
+    with engine.exclusive():
         outputs = engine.outputs()
         if outputs is not None and unchanged(situation, outputs):
             _annotate(situation, situation.plan, tell)
@@ -87,82 +89,94 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         _import_ahead()
         if outputs is None:
             engine.create()
-        # A first run that was interrupted has left resources, and no outputs.
+        # An interrupted first run leaves resources, but no outputs.
         state = StackState() if outputs is None else engine.state()
         try:
-            situation = replace(_owning(situation, state), told=_told(outputs or {}))
-            return _Up(engine, situation, tell).run(state, outputs or {})
+            complete = _with_recorded_ownership(situation, state)
+            reported = _reported_warnings(outputs or {})
+            return _Up(engine, replace(complete, told=reported), tell).run(state, outputs or {})
         finally:
             _prune(engine, situation.settings, tell)
 
 
-def _owning(situation: Situation, state: StackState) -> Situation:
-    """Plan anew where the engine knows of records of ours that bear no mark.
+def _with_recorded_ownership(situation: Situation, state: StackState) -> Situation:
+    """Plan again where the state knows of records of ours that bear no marker.
 
     Raises:
-        RefusedError: With these, the guard refuses.
+        RefusedError: The guard refuses the changes with these records.
     """
     if situation.settings.pihole_api is not PiholeApi.DNS_LOCAL:
         return situation
-    owned = looking.owning(situation, {each.host for each in state.records.values()})
-    guard.check(owned.changes, owned.settings, UP_AGAIN)
-    return owned
+    hosts = {record.host for record in state.records.values()}
+    complete = situations.owning(situation, hosts)
+    guard.check(complete.changes, complete.settings, UP_AGAIN)
+    return complete
 
 
 def unchanged(situation: Situation, outputs: Raw) -> bool:
-    """Say whether everything is as it was declared last, by the same means."""
+    """Say whether everything is as the last deployment declared it, by the same means."""
     deployment = {
         "digest": outputs.get("digest"),
         "deployed": outputs.get("deployed"),
-        # Only the engine remembers what was told.
-        "told": sorted(_told(outputs)),
+        # Only the stack's outputs remember which warnings were reported.
+        "told": sorted(_reported_warnings(outputs)),
     }
     return not situation.changes and deployment == fingerprint.deployment(situation)
 
 
 @dataclass(frozen=True, slots=True)
 class _Up:
+    """The passes of one deployment."""
+
     engine: Engine
     situation: Situation
     tell: Tell
 
     def run(self, state: StackState, outputs: Raw) -> DeployResult:
         moved = self.has_moved(outputs)
-        # The engine still knows the way to the former Pi-hole only, which may be gone.
-        read = self.refresh(replace(state, records={}) if moved else state)
-        if read.failures:
-            return self.result(read)
-        differing = list(
-            repair.scope_changes(_deployed(outputs), fingerprint.means(self.situation))
-        )
-        if differing:
-            self.tell(f"asking the engine first, since {', '.join(differing)}")
-            self.foresee(", ".join(differing))
-        lost = repair.strays(self.situation.changes, state)
-        records = repair.stray_records(self.situation.changes, state, self.situation.settings)
-        if lost or records:
-            count = len(lost) + len(records)
-            self.tell(f"taking up {count} objects that an interrupted run has left")
-            plan = repair.adopting(self.situation.plan, lost, state)
-            first = self.declare(replace(plan, records=(*plan.records, *records)), state)
-            if first.failures:
-                return self.result(first)
+        # The engine still has the provider of the former Pi-hole, which may be gone.
+        refreshed = self.refresh(replace(state, records={}) if moved else state)
+        if refreshed.failures:
+            return self.result(refreshed)
+        self.preview_first(outputs)
+        adopted = self.adopt(state)
+        if adopted.failures:
+            return self.result(adopted)
         self.tell("deploying")
-        done = self.declare(self.situation.plan, state)
-        return self.result(self.fill(done, state) if moved else done)
+        outcome = self.declare(self.situation.plan, state)
+        return self.result(self.fill(outcome, state) if moved else outcome)
+
+    def preview_first(self, outputs: Raw) -> None:
+        """Preview where the last deployment used other means than this one."""
+        means = fingerprint.means(self.situation)
+        differing = ", ".join(repair.scope_changes(_deployed(outputs), means))
+        if differing:
+            self.tell(f"asking the engine for a preview first, since {differing}")
+            self.check_preview(differing)
+
+    def adopt(self, state: StackState) -> Outcome:
+        """Import what interrupted runs left behind, so that the engine can delete it."""
+        changes, settings = self.situation.changes, self.situation.settings
+        strays = repair.strays(changes, state)
+        records = repair.stray_records(changes, state, settings)
+        if not strays and not records:
+            return Outcome()
+        self.tell(f"importing {len(strays) + len(records)} objects that an interrupted run left")
+        plan = repair.adopting(self.situation.plan, strays, state)
+        return self.declare(replace(plan, records=(*plan.records, *records)), state)
 
     def has_moved(self, outputs: Raw) -> bool:
-        """Say whether the records were declared in another Pi-hole the last time."""
+        """Say whether the last deployment declared the records in another Pi-hole."""
         former = _deployed(outputs).get("piholeUrl")
         return former not in (None, fingerprint.means(self.situation).get("piholeUrl"))
 
     def fill(self, first: Outcome, state: StackState) -> Outcome:
-        """Declare once more: by now the engine knows the way to the Pi-hole that lacks records."""
+        """Declare once more: by now the engine has the provider of the Pi-hole without records."""
         if first.failures:
             return first
-        read = self.refresh(state)
-        if read.failures:
-            return read
+        refreshed = self.refresh(state)
+        if refreshed.failures:
+            return refreshed
         return self.declare(self.situation.plan, state).after(first)
 
     def result(self, outcome: Outcome) -> DeployResult:
@@ -177,30 +191,32 @@ class _Up:
         )
         if not stale:
             return Outcome()
-        self.tell(f"reading {len(stale)} objects anew that were changed or deleted by others")
+        self.tell(f"refreshing {len(stale)} objects that others changed or deleted")
         return self.engine.refresh(stale)
 
-    def foresee(self, why: str) -> None:
-        """Let the engine preview, and ask the guard again about what it would do."""
-        if extra := beyond(self.situation, preview(self.engine, self.situation)):
-            more = replace(
-                self.situation.changes, removed=(*self.situation.changes.removed, *extra)
-            )
+    def check_preview(self, reason: str) -> None:
+        """Ask the guard about what the engine would do beyond the plan.
+
+        Raises:
+            RefusedError: The guard refuses it.
+        """
+        situation = self.situation
+        if extra := beyond(situation, preview(self.engine, situation)):
+            changes = replace(situation.changes, removed=(*situation.changes.removed, *extra))
             try:
-                guard.check(more, self.situation.settings, _again(self.situation.settings))
+                guard.check(changes, situation.settings, _again(situation.settings))
             except RefusedError as error:
                 raise RefusedError(
-                    f"The engine would do more than the plan says, since {why}.\n{error}",
+                    f"The engine would do more than the plan says, since {reason}.\n{error}",
                     digest=error.digest,
                 ) from error
 
     def declare(self, plan: Plan, state: StackState) -> Outcome:
-        situation = replace(self.situation, plan=plan)
-        unknown = sum(each.host not in state.resources for each in plan.resources)
-        unknown += sum(model.record_id(each) not in state.records for each in plan.records)
-        # Each hook call costs time, also that for an object which is only found again.
-        bulk = replace(situation, bulk=unknown > EVENTS_A_RUN)
-        return _declaring(bulk).run(self.engine.up)
+        new = sum(resource.host not in state.resources for resource in plan.resources)
+        new += sum(model.record_id(record) not in state.records for record in plan.records)
+        # Each hook call costs time, even for an object that the engine only imports.
+        situation = replace(self.situation, plan=plan, bulk=new > EVENTS_A_RUN)
+        return _declaring(situation).run(self.engine.up)
 
 
 def _again(settings: Settings) -> str:
@@ -210,36 +226,37 @@ def _again(settings: Settings) -> str:
 
 
 def preview(engine: Engine, situation: Situation) -> Outcome:
-    """Ask the engine what it would do; nothing is refused, and nothing is changed.
+    """Ask the engine what it would do. Nothing is refused and nothing is changed.
 
     Raises:
-        PicError: The stack is not there, or the engine cannot do its work.
+        PicError: The stack does not exist, or the engine cannot do its work.
     """
     return _declaring(situation).run(engine.preview)
 
 
 def beyond(situation: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
-    """Return the objects that the engine would take away though the plan keeps them."""
-    hosts, kept = set(outcome.hosts(*GONE)), {each.key for each in situation.plan.resources}
+    """Return the objects that the engine would delete although the plan keeps them."""
+    hosts = set(outcome.hosts(*GONE))
+    planned = {resource.key for resource in situation.plan.resources}
     return tuple(
-        live for live in situation.snapshot.live if live.host in hosts and live.key in kept
+        live for live in situation.snapshot.live if live.host in hosts and live.key in planned
     )
 
 
 def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
-    """Delete everything of ours in the cluster, also what the engine has forgotten.
+    """Delete everything of ours in the cluster, even what the state does not have.
 
     Raises:
         PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
     """
-    going = everything(situation)
-    guard.check(going, situation.settings, DESTROY_AGAIN)
-    with engine.alone():
+    removal = everything(situation)
+    guard.check(removal, situation.settings, DESTROY_AGAIN)
+    with engine.exclusive():
         if engine.outputs() is None:
             engine.create()
         state = engine.state()
-        if first := _take_up(engine, situation, going, state, tell):
-            return DeployResult(going, first)
+        if failed := _import_unknown(engine, situation, removal, state, tell):
+            return DeployResult(removal, failed)
         tell("deleting")
         try:
             outcome = _releasing(situation).run(engine.destroy)
@@ -247,49 +264,51 @@ def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
             _prune(engine, situation.settings, tell)
         if not outcome.failures:
             _annotate(situation, Plan(), tell)
-        return DeployResult(going, outcome, situation.unread)
+        return DeployResult(removal, outcome, situation.unread)
 
 
-def _take_up(
-    engine: Engine, situation: Situation, going: Changes, state: StackState, tell: Tell
+def _import_unknown(
+    engine: Engine, situation: Situation, removal: Changes, state: StackState, tell: Tell
 ) -> Outcome | None:
-    """Make situation to the engine what it has forgotten; return what failed."""
-    lost, records = (
-        repair.strays(going, state),
-        repair.stray_records(going, state, situation.settings),
-    )
-    if not lost and not records:
+    """Import what the state does not have, so that the engine can delete it; return a failure."""
+    strays = repair.strays(removal, state)
+    records = repair.stray_records(removal, state, situation.settings)
+    if not strays and not records:
         return None
-    tell(f"taking up {len(lost) + len(records)} objects that the engine does not know")
-    kept = Plan(tuple(repair.as_live(live, live.host) for live in going.removed))
-    plan = repair.adopting(_known_only(kept, state), lost, state)
-    # What is remembered stays declared, or it would go in this pass already.
-    remembered = (Record(each.host, each.ip, ()) for each in state.records.values())
-    plan = replace(plan, records=(*remembered, *records))
-    # Nothing is written back to an Ingress for records that are about to go.
-    config = replace(situation.config, settings=replace(situation.settings, pihole_annotate=False))
-    nothing = Changes(going.stack, going.cluster_id)
-    taking = replace(situation, config=config, plan=plan, changes=nothing)
-    first = _declaring(taking).run(engine.up)
-    return first if first.failures else None
+    tell(f"importing {len(strays) + len(records)} objects that the state does not have")
+    live = Plan(tuple(repair.as_live(resource, resource.host) for resource in removal.removed))
+    plan = repair.adopting(_in_state(live, state), strays, state)
+    # What the state has stays declared, or this pass would already delete it.
+    recorded = (Record(entry.host, entry.ip, ()) for entry in state.records.values())
+    plan = replace(plan, records=(*recorded, *records))
+    # No Ingress is annotated with records that are about to go.
+    settings = replace(situation.settings, pihole_annotate=False)
+    importing = replace(
+        situation,
+        config=replace(situation.config, settings=settings),
+        plan=plan,
+        changes=Changes(removal.stack, removal.cluster_id),
+    )
+    outcome = _declaring(importing).run(engine.up)
+    return outcome if outcome.failures else None
 
 
 def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:
-    """Repair the annotations of the Ingresses, where no program runs that does it."""
-    if notes := managed_hosts.stale_annotations(
-        situation.snapshot.ingresses, plan, situation.settings
-    ):
-        managed_hosts.write_annotations(situation.transport, notes, tell)
+    """Repair the annotations of Ingresses where no program runs that would."""
+    ingresses = situation.snapshot.ingresses
+    if stale := managed_hosts.stale_annotations(ingresses, plan, situation.settings):
+        managed_hosts.write_annotations(situation.transport, stale, tell)
 
 
 def everything(situation: Situation) -> Changes:
     """Return the changes that leave nothing of ours."""
-    asked = situation.config
-    return changes.between(situation.snapshot, Plan(), asked.label, asked.ownership)
+    config = situation.config
+    return comparing.between(situation.snapshot, Plan(), config.label, config.ownership)
 
 
-def _known_only(plan: Plan, state: StackState) -> Plan:
-    return replace(plan, resources=tuple(e for e in plan.resources if e.key in state.keys))
+def _in_state(plan: Plan, state: StackState) -> Plan:
+    resources = (resource for resource in plan.resources if resource.key in state.keys)
+    return replace(plan, resources=tuple(resources))
 
 
 def _declaring(situation: Situation) -> "Program":
@@ -305,8 +324,8 @@ def _releasing(situation: Situation) -> "Program":
 
 
 def _import_ahead() -> None:
-    """Begin to import what a pass of the engine needs, while the backend is asked."""
-    # One after the other: two threads could meet in modules that import each other.
+    """Begin to import what a pass of the engine needs, while the backend is read."""
+    # In one thread, one after the other: two threads could meet in modules that import each other.
     threading.Thread(target=_import, args=("pic.engine.inline", "pic.engine.automation")).start()
 
 
@@ -321,7 +340,7 @@ def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:
     history.prune(backend, PROJECT, engine.stack, settings.keep_history, tell)
 
 
-def _told(outputs: Raw) -> tuple[str, ...]:
+def _reported_warnings(outputs: Raw) -> tuple[str, ...]:
     return tuple(map(text, sequence(outputs.get("told") or [], "told")))
 
 
@@ -330,22 +349,23 @@ def _deployed(outputs: Raw) -> Raw:
 
 
 def engine_for(
-    asked: StackConfig,
+    config: StackConfig,
     stack: str,
     environment: Mapping[str, str],
     tell: Callable[[Outcome], None],
     *,
     steal_locks: bool = False,
 ) -> Engine:
-    """Return the engine of a stack of the project in the working directory.
+    """Return the engine for a stack of the project in the working directory.
 
     Args:
-        asked: The settings.
-        stack: Its name.
-        environment: That of this process.
-        tell: Told of progress during a run.
-        steal_locks: Locks of other hosts that are older than `pic:lockTimeout` are taken away.
+        config: The settings of the run.
+        stack: The name of the stack.
+        environment: The environment of this process.
+        tell: Gets the outcome so far, during a run.
+        steal_locks: Remove locks of other hosts that are older than `pic:lockTimeout`.
     """
-    left_after = asked.settings.lock_timeout if steal_locks else None
-    wanted = {"KUBECONFIG": asked.settings.kubeconfig} if asked.settings.kubeconfig else {}
-    return Engine(Path.cwd(), stack, {**environment, **wanted}, tell, left_after=left_after)
+    settings = config.settings
+    left_after = settings.lock_timeout if steal_locks else None
+    kubeconfig = {"KUBECONFIG": settings.kubeconfig} if settings.kubeconfig else {}
+    return Engine(Path.cwd(), stack, {**environment, **kubeconfig}, tell, left_after=left_after)

@@ -66,7 +66,7 @@ class Engine:
         answer = self._ask("stack", "output", "--json")
         if answer.code == NO_STACK:
             return None
-        return _json(_good(answer).out)
+        return _json(_good(answer).stdout)
 
     def state(self) -> StackState:
         """Return what the engine remembers: nothing where there is no such stack.
@@ -82,7 +82,7 @@ class Engine:
         if answer.code == NO_STACK:
             return None
         try:
-            return state.read(_json(_good(answer).out))
+            return state.read(_json(_good(answer).stdout))
         except MalformedError as error:
             raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
 
@@ -115,7 +115,7 @@ class Engine:
         return self._run("destroy", program=program, run_program=True)
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Keep other runs of pic for this stack on this host out.
 
         So that nobody takes a lock away that another one has just made.
@@ -207,7 +207,7 @@ class _DeadLocksError(LockedError):
 
 def _good(answer: CommandResult) -> CommandResult:
     if answer.code != 0:
-        words = answer.err.strip() or answer.out.strip()
+        words = answer.stderr.strip() or answer.stdout.strip()
         raise EngineError(words.removeprefix("error: "))
     return answer
 

@@ -57,8 +57,8 @@ class FakeEngine(Engine):
         self.log: list[object] = []
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        self.log.append("alone")
+    def exclusive(self) -> Iterator[None]:
+        self.log.append("exclusive")
         yield
         self.log.append("done")
 

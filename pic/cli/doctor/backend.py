@@ -50,7 +50,7 @@ def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
 def _url(context: DoctorContext) -> str:
     """Return where the state is, or nothing where nobody is logged in or it is out of reach."""
     answer = context.ask("whoami", "--verbose", "--json")
-    return text(mapping(json.loads(answer.out), "whoami").get("url")) if answer.code == 0 else ""
+    return text(mapping(json.loads(answer.stdout), "whoami").get("url")) if answer.code == 0 else ""
 
 
 def _backend(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def _backend(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
         remedy = "set PULUMI_BACKEND_URL, or pulumi login"
         yield failed("backend", answer.reason, remedy)
         return
-    listed = sequence(json.loads(answer.out), "stacks")
+    listed = sequence(json.loads(answer.stdout), "stacks")
     known = {text(mapping(each, "stack").get("name")) for each in listed}
     # An address may hold a password.
     where = _USER_INFO.sub("//…@", _url(context))

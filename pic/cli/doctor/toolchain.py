@@ -49,7 +49,7 @@ def _cli(context: DoctorContext) -> Iterator[Finding]:
         yield failed(name, "there is no pulumi on PATH", f"{remedy}, or put its folder on PATH")
         return
     answer = context.ask("version")
-    found = version(answer.out.strip())
+    found = version(answer.stdout.strip())
     if found is None:
         yield failed(name, f"{context.pulumi} does not tell its version", remedy)
     elif found < CLI_MINIMUM:

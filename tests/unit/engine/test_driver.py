@@ -74,7 +74,7 @@ def test_without_changes_there_is_no_engine(tmp_path: Path) -> None:
 
     assert result == DeployResult(known.changes)
     assert result.failures == ()
-    assert engine.log == ["alone", "outputs", "done"]
+    assert engine.log == ["exclusive", "outputs", "done"]
 
 
 def test_the_scope_of_a_deployment_does_not_depend_on_the_order_it_is_set_in() -> None:
@@ -104,7 +104,7 @@ def test_what_was_declared_otherwise_is_declared_again(
 
     assert driver.up(engine, known, silent) == DeployResult(known.changes, DONE)
     assert engine.log == [
-        *("alone", "outputs", "state"),
+        *("exclusive", "outputs", "state"),
         *((each, {A: ""}) for each in passes),
         "done",
     ]
@@ -115,7 +115,7 @@ def test_a_new_stack_is_made_first(tmp_path: Path) -> None:
     engine = FakeEngine(tmp_path, None)
 
     assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
-    assert engine.log == ["alone", "outputs", "create", ("up", {A: "", B: ""}), "done"]
+    assert engine.log == ["exclusive", "outputs", "create", ("up", {A: "", B: ""}), "done"]
     assert told == ["deploying"]
 
 
@@ -128,7 +128,7 @@ def test_a_first_run_that_was_interrupted_has_left_resources_and_no_outputs(
     driver.up(engine, known, silent)
 
     assert engine.log == [
-        *("alone", "outputs", "state"),
+        *("exclusive", "outputs", "state"),
         ("refresh", urn(A)),
         ("up", {A: ""}),
         "done",
@@ -148,7 +148,7 @@ def test_only_what_others_changed_or_deleted_is_read_anew(tmp_path: Path) -> Non
     assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log[3:5] == [("refresh", urn(A), urn(C)), ("up", {A: "", B: "", C: ""})]
     assert told == [
-        "reading 2 objects anew that were changed or deleted by others",
+        "refreshing 2 objects that others changed or deleted",
         "deploying",
     ]
 
@@ -186,7 +186,7 @@ def test_what_is_only_found_again_in_bulk_is_not_told_of(
 
     driver.up(engine, known, silent)
 
-    assert engine.log == ["alone", "outputs", "create", *hooks, "done"]
+    assert engine.log == ["exclusive", "outputs", "create", *hooks, "done"]
 
 
 def test_a_second_digest_is_acknowledged_beside_the_first(tmp_path: Path) -> None:
@@ -232,12 +232,12 @@ def test_an_engine_that_would_do_more_than_the_plan_is_refused(tmp_path: Path) -
     digest = replace(known.changes, removed=(live(wanted(A)),)).digest
     assert str(error) == (
         f"The engine would do more than the plan says, since plugin 4.0 → {now}.\n"
-        "1 of 2 hosts would be removed, but at most 0 may go in one run (pic:maxRemovals 0,"
+        "1 of 2 hosts would be removed, but one run may remove at most 0 (pic:maxRemovals 0,"
         " pic:maxRemovalRatio 0): a.example.com.\nNothing was changed. If this is intended,"
         f" acknowledge exactly these changes: pic up --acknowledge {digest}"
     )
     assert error.digest == digest
-    assert told == [f"asking the engine first, since plugin 4.0 → {now}"]
+    assert told == [f"asking the engine for a preview first, since plugin 4.0 → {now}"]
     assert engine.log[3:] == [("preview", {A: "", B: ""})]
 
     known = unchanged_situation(A, B, settings=replace(STRICT, acknowledge=digest))
@@ -266,7 +266,7 @@ def test_what_the_engine_has_forgotten_is_taken_up_before_it_goes(tmp_path: Path
 
     assert driver.up(engine, known, told.append) == DeployResult(known.changes, DONE)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), ("up", {A: ""}), "done"]
-    assert told == ["taking up 1 objects that an interrupted run has left", "deploying"]
+    assert told == ["importing 1 objects that an interrupted run left", "deploying"]
 
 
 def test_what_cannot_be_taken_up_ends_the_run(tmp_path: Path) -> None:

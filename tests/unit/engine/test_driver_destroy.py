@@ -48,7 +48,7 @@ def test_a_destroy_declares_nothing_but_its_hooks(tmp_path: Path) -> None:
     assert driver.destroy(engine, known, told.append) == DeployResult(
         driver.everything(known), DONE
     )
-    assert engine.log == ["alone", "outputs", "state", ("destroy", {}), "done"]
+    assert engine.log == ["exclusive", "outputs", "state", ("destroy", {}), "done"]
     assert told == ["deleting"]
 
 
@@ -63,7 +63,7 @@ def test_a_destroy_takes_up_what_the_engine_has_forgotten(tmp_path: Path) -> Non
         ("destroy", {}),
         "done",
     ]
-    assert told == ["taking up 1 objects that the engine does not know", "deleting"]
+    assert told == ["importing 1 objects that the state does not have", "deleting"]
 
 
 def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None
     driver.destroy(engine, destroying(A), silent)
 
     assert engine.log == [
-        *("alone", "outputs", "create", "state"),
+        *("exclusive", "outputs", "create", "state"),
         ("up", {A: "prod/pic-a"}),
         ("destroy", {}),
         "done",
@@ -95,6 +95,6 @@ def test_a_destroy_on_another_cluster_deletes_nothing(tmp_path: Path) -> None:
 
     assert str(refusal(lambda: driver._releasing(other).run(engine.destroy))) == (  # noqa: SLF001
         "This is cluster cluster-1, and the stack belongs to cluster-2 (pic:clusterId). Check"
-        " pic:context and KUBECONFIG; after a deliberate move to a new cluster, set pic:clusterId"
-        " anew.\nNothing was changed."
+        " pic:context and KUBECONFIG. If you moved the stack to a new cluster, set pic:clusterId"
+        " to its id.\nNothing was changed."
     )

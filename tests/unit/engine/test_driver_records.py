@@ -112,7 +112,7 @@ def test_what_an_interrupted_run_has_left_is_taken_up_and_then_dropped(tmp_path:
         ("up", {f"{A}/A": f"{A}/A", f"{B}/A": f"{B}/A"}),
         ("up", {f"{A}/A": f"{A}/A"}),
     ]
-    assert told == ["taking up 1 objects that an interrupted run has left", "deploying"]
+    assert told == ["importing 1 objects that an interrupted run left", "deploying"]
 
 
 def test_without_markers_nothing_is_taken_up(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_destroy_takes_up_what_is_forgotten_and_takes_the_annotations_away(
         ("destroy", {}),
     ]
     assert written(known) == [{}]
-    assert told == ["taking up 1 objects that the engine does not know", "deleting"]
+    assert told == ["importing 1 objects that the state does not have", "deleting"]
 
 
 def test_a_destroy_that_failed_keeps_the_annotations(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_new_warning_alone_is_told_and_remembered_by_the_engine(tmp_path: Path
 
     driver.up(engine, after, silent)
 
-    assert engine.log == ["alone", "outputs", "state", ("up", {A: ""}), "done"]
+    assert engine.log == ["exclusive", "outputs", "state", ("up", {A: ""}), "done"]
     assert api.told == ["two"]
 
 
@@ -72,7 +72,7 @@ def test_warnings_that_were_told_need_no_engine(tmp_path: Path) -> None:
 
     driver.up(engine, known, silent)
 
-    assert engine.log == ["alone", "outputs", "done"]
+    assert engine.log == ["exclusive", "outputs", "done"]
 
 
 def test_without_events_warnings_change_nothing(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_without_events_warnings_change_nothing(tmp_path: Path) -> None:
 
     driver.up(engine, known, silent)
 
-    assert engine.log == ["alone", "outputs", "done"]
+    assert engine.log == ["exclusive", "outputs", "done"]
 
 
 def test_hooks_that_know_no_cluster_tell_nobody() -> None:

@@ -131,13 +131,13 @@ sys.stdin.read()
 @pytest.mark.usefixtures("_temporary")
 def test_of_two_runs_on_one_host_one_is_kept_out(tmp_path: Path) -> None:
     ours = engine(Cli())
-    with ours.alone():
+    with ours.exclusive():
         [file] = tmp_path.iterdir()
         assert file.read_text() == f"{os.getpid()}\n"
         assert file.stat().st_mode & 0o777 == 0o600
     assert refused_by_another(ours, file, "4711") == "4711"
     assert refused_by_another(ours, file, "") == "unknown"
-    with ours.alone():
+    with ours.exclusive():
         assert file.read_text() == f"{os.getpid()}\n"
 
 
@@ -147,7 +147,7 @@ def refused_by_another(ours: Engine, file: Path, told: str) -> str:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
-        kind, message = refused(ours.alone().__enter__)
+        kind, message = refused(ours.exclusive().__enter__)
         process.communicate()
     head, tail = (
         "stack prod is being deployed by another pic of this host (pid ",
@@ -167,5 +167,5 @@ def test_other_stacks_projects_and_backends_are_deployed_at_the_same_time(tmp_pa
         engine(Cli(), {"PULUMI_BACKEND_URL": "file:///elsewhere"}),
     ]
 
-    with engine(Cli()).alone(), others[0].alone(), others[1].alone(), others[2].alone():
+    with engine(Cli()).exclusive(), others[0].exclusive(), others[1].exclusive(), others[2].exclusive():
         assert len(list(tmp_path.iterdir())) == 4

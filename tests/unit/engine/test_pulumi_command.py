@@ -34,7 +34,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 def heard(result: CommandResult) -> tuple[int, str, str]:
-    return result.code, result.out, result.err
+    return result.code, result.stdout, result.stderr
 
 
 def test_a_command_has_its_words_folder_and_environment_and_tells_how_it_ended(
@@ -113,7 +113,7 @@ def test_an_engine_that_is_killed_leaves_nothing_behind(fake: Fake, tmp_path: Pa
     result = command.run(["up"], str(tmp_path), {})
 
     assert result.code == 128 + signal.SIGKILL
-    assert is_gone(int(result.out))
+    assert is_gone(int(result.stdout))
 
 
 def test_a_thread_that_may_not_handle_signals_runs_commands_as_well(
