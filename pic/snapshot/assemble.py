@@ -1,4 +1,7 @@
-"""Raw objects, live or from files, become one snapshot. No I/O."""
+"""Builds one snapshot from raw Kubernetes objects, which come from the cluster or from files.
+
+No I/O.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,11 +37,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RawSnapshot:
-    """Raw objects by kind; a kind that is absent was not looked at.
+    """Raw objects by kind. A kind that is not a key was not read.
 
     Attributes:
-        records: What Pi-hole has; None where it was not asked, or did not answer.
-        unanswered: Why it did not answer; None where it did, or was not asked.
+        objects: The objects as JSON, by kind.
+        cluster_id: The uid of the namespace kube-system; empty for files.
+        schema: What the installed CRD of PangolinResource can hold.
+        records: The records in Pi-hole; None if Pi-hole is no target or did not answer.
+        unanswered: Why Pi-hole did not answer; None if it did, or is no target.
     """
 
     objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
@@ -49,68 +55,75 @@ class RawSnapshot:
 
 
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
-    """Sort the objects of files by kind; those of other kinds and API groups are left out.
+    """Sort the objects of files by kind, and ignore kinds and API groups that pic does not read.
 
-    Of PangolinResources only those with a stack label stand for live ones.
+    A PangolinResource counts as live only if it has a stack label: pic created it then.
     """
-    found: dict[str, list[Raw]] = {}
+    objects: dict[str, list[Raw]] = {}
     for body in bodies:
         kind = text(body.get("kind"))
-        if _is_read(body) and (kind != RESOURCE or _labelled(body)):
-            found.setdefault(kind, []).append(body)
-    return RawSnapshot(found, schema=schema)
+        if _is_read(body) and (kind != RESOURCE or _has_stack_label(body)):
+            objects.setdefault(kind, []).append(body)
+    return RawSnapshot(objects, schema=schema)
 
 
-def snapshot(seen: RawSnapshot) -> Snapshot:
-    """Read every object; one of wrong shape is set apart and touches no other."""
-    return _Assembly(seen).snapshot()
+def snapshot(raw: RawSnapshot) -> Snapshot:
+    """Parse every object. A malformed object goes to `unreadable` and affects no other."""
+    return _Assembly(raw).snapshot()
 
 
 class _Assembly:
-    def __init__(self, seen: RawSnapshot) -> None:
-        self.seen = seen
+    def __init__(self, raw: RawSnapshot) -> None:
+        self.raw = raw
         self.unreadable: list[Unreadable] = []
 
     def snapshot(self) -> Snapshot:
         return Snapshot(
-            cluster_id=self.seen.cluster_id,
+            cluster_id=self.raw.cluster_id,
             ingresses=self.read(INGRESS, parse.ingress) or (),
             classes=self.read(INGRESS_CLASS, parse.ingress_class),
             services=self.read(SERVICE, parse.service),
             tunnels=self.read(TUNNEL, parse.tunnel),
             organizations=self.read(ORGANIZATION, parse.organization),
-            live=self.read(RESOURCE, pangolin.resource) or (),
+            live=self.read(RESOURCE, pangolin.live_resource) or (),
+            # The arguments are evaluated in order, so every kind has been read by now.
             unreadable=tuple(self.unreadable),
-            schema=self.seen.schema,
-            records=self.seen.records,
-            unanswered=self.seen.unanswered,
+            schema=self.raw.schema,
+            records=self.raw.records,
+            unanswered=self.raw.unanswered,
         )
 
     def read(self, kind: str, reader: Callable[[Raw], T]) -> tuple[T, ...] | None:
-        if kind not in self.seen.objects:
+        if kind not in self.raw.objects:
             return None
-        found: list[T] = []
-        for raw in self.seen.objects[kind]:
+        parsed: list[T] = []
+        for body in self.raw.objects[kind]:
             try:
-                found.append(reader(raw))
+                parsed.append(reader(body))
             except MalformedError as error:
-                self.unreadable.append(_unreadable(kind, raw, str(error)))
-        return tuple(found)
+                self.unreadable.append(_unreadable(kind, body, str(error)))
+        return tuple(parsed)
 
 
-def _unreadable(kind: str, raw: Raw, problem: str) -> Unreadable:
-    found = raw.get("metadata")
-    metadata = found if isinstance(found, Mapping) else {}
-    scope = "" if not BY_NAME[kind].namespaced else text(metadata.get("namespace")) or "default"
+def _unreadable(kind: str, body: Raw, problem: str) -> Unreadable:
+    metadata = _metadata(body)
+    namespaced = BY_NAME[kind].namespaced
+    namespace = text(metadata.get("namespace")) or "default" if namespaced else ""
     name = text(metadata.get("name"))
     return Unreadable(
         kind,
-        scope,
+        namespace,
         name,
         problem,
-        uid=text(metadata.get("uid")) or names.derived_uid(kind, scope, name),
+        uid=text(metadata.get("uid")) or names.derived_uid(kind, namespace, name),
         created=parse.timestamp(metadata.get("creationTimestamp")),
     )
+
+
+def _metadata(body: Raw) -> Raw:
+    """Return the metadata of an object, or an empty map where they have another shape."""
+    metadata = body.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
 
 
 def _is_read(body: Raw) -> bool:
@@ -118,12 +131,12 @@ def _is_read(body: Raw) -> bool:
     return kind is not None and kind.is_in(_group(body))
 
 
-def _group(raw: Raw) -> str:
-    group, slash, _ = text(raw.get("apiVersion")).rpartition("/")
+def _group(body: Raw) -> str:
+    """Return the API group; the core group, whose apiVersion is `v1`, has an empty name."""
+    group, slash, _ = text(body.get("apiVersion")).rpartition("/")
     return group if slash else ""
 
 
-def _labelled(raw: Raw) -> bool:
-    metadata = raw.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+def _has_stack_label(body: Raw) -> bool:
+    labels = _metadata(body).get("labels")
     return isinstance(labels, Mapping) and names.STACK_LABEL in labels

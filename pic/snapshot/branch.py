@@ -1,9 +1,14 @@
-"""Lays the manifest files of a branch over what the cluster holds."""
+"""Combines the manifest files of a branch with the objects in the cluster.
+
+The result is the cluster as it would be with the branch: files replace live objects, and objects
+that the branch deletes are missing.
+"""
 
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import BinaryIO, TextIO
 
 from pic.core.errors import SettingsError
 from pic.core.model import Schema, Snapshot
@@ -15,12 +20,13 @@ from pic.snapshot.assemble import RawSnapshot
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Manifest files of a branch, by their paths.
+    """The manifest files of a branch, as paths of files and folders.
 
     Attributes:
-        manifests: What is laid over the live cluster.
-        base: The same files of the target branch: what only they hold is deleted by the branch.
-        removed: Files of objects that the branch deletes.
+        manifests: The files of the branch. They replace live objects, or add to them.
+        base: The same files on the target branch. The branch deletes an object that is in a base
+            file but not in the manifests.
+        removed: Files whose objects the branch deletes.
     """
 
     manifests: Sequence[str] = ()
@@ -28,92 +34,113 @@ class Branch:
     removed: Sequence[str] = ()
 
     def __bool__(self) -> bool:
-        """There is a branch at all."""
+        """Return whether there are any files."""
         return bool(self.manifests or self.base or self.removed)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a branch makes of the cluster.
+    """The cluster with and without a branch.
 
     Attributes:
-        after: What there is with the branch.
-        before: What there is without it: live, and as the target branch has it; empty where there
-            is no branch.
+        after: The objects with the branch.
+        before: The objects without it: as they are live, and as the target branch would make them.
+            Empty without a branch.
     """
 
     after: RawSnapshot
     before: tuple[RawSnapshot, ...] = ()
 
 
-def from_files(paths: Sequence[str], schema: Schema) -> RawSnapshot:
+def read_files(
+    paths: Sequence[str], schema: Schema, stdin: TextIO | BinaryIO | None = None
+) -> RawSnapshot:
     """Read manifest files, and standard input for `-`.
 
+    Args:
+        paths: Files, folders, and `-`.
+        schema: What PangolinResources can hold.
+        stdin: Read for `-`; None means the standard input of this process.
+
     Raises:
-        ManifestError: One of them cannot be read.
+        ManifestError: A file cannot be read.
     """
-    documents = manifests.read(paths, sys.stdin.buffer)
-    return assemble.from_documents((each.body for each in documents), schema)
+    documents = manifests.read(paths, sys.stdin.buffer if stdin is None else stdin)
+    return assemble.from_documents((document.body for document in documents), schema)
 
 
-def offline_snapshot(paths: Sequence[str], settings: Settings) -> Snapshot:
-    """Return the snapshot that manifest files alone make.
+def offline_snapshot(
+    paths: Sequence[str], settings: Settings, stdin: TextIO | BinaryIO | None = None
+) -> Snapshot:
+    """Build a snapshot from manifest files alone.
+
+    Args:
+        paths: Files, folders, and `-`.
+        settings: Limit the namespaces, as in a run on the cluster.
+        stdin: Read for `-`; None means the standard input of this process.
 
     Raises:
-        ManifestError: One of them cannot be read.
+        ManifestError: A file cannot be read.
     """
     schema = pangolin.fixed_schema(settings.resource_schema) or pangolin.SCHEMA_TARGETS
-    # Files of other namespaces do not exist for a live run either.
-    return assemble.snapshot(overlay.within(from_files(paths, schema), _places(settings)))
+    files = read_files(paths, schema, stdin)
+    return assemble.snapshot(overlay.restrict(files, _namespaces(settings)))
 
 
 def check_stdin(*groups: Sequence[str]) -> None:
     """Refuse to read standard input twice.
 
+    Args:
+        groups: The paths of each option; empty texts are options that were not given.
+
     Raises:
-        SettingsError: Two of these paths are standard input.
+        SettingsError: Two of the paths are `-`.
     """
-    if [path for group in groups for path in group].count(manifests.STDIN) > 1:
-        raise SettingsError(["- is standard input, which can be read only once"])
+    if [path for paths in groups for path in paths].count(manifests.STDIN) > 1:
+        raise SettingsError(["use - only once: standard input can be read only once"])
 
 
-def proposal(seen: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
-    """Lay a branch over what was seen, and take out what it deletes.
+def propose(raw: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
+    """Add the files of a branch to the live objects, and take out what the branch deletes.
 
     Raises:
-        SettingsError: There is a base and nothing to compare it with.
+        SettingsError: The branch has base files but no manifests.
         ManifestError: A file cannot be read.
     """
     if branch.base and not branch.manifests:
         raise SettingsError(
             [
-                "--base needs --manifests, the same files of the branch, whether or not they are"
-                " still there"
+                "--base needs --manifests: name the same paths on the branch, even if the branch"
+                " has deleted them"
             ]
         )
     if not branch:
-        return Proposal(seen)
-    paths = (_left(branch), branch.base, branch.removed)
-    places = _places(settings)
-    new, old, gone = (overlay.within(from_files(each, seen.schema), places) for each in paths)
-    left = overlay.without(overlay.without(seen, old, new), gone, new)
-    # Whoever reviews a branch must know that records are not compared: it counts as new.
-    known = replace(seen, unanswered=None)
-    before = (known, overlay.overlay(known, old)) if branch.base else (known,)
-    return Proposal(overlay.overlay(left, new), before)
+        return Proposal(raw)
+    paths = (_existing_manifests(branch), branch.base, branch.removed)
+    namespaces = _namespaces(settings)
+    new, old, removed = (
+        overlay.restrict(read_files(group, raw.schema), namespaces) for group in paths
+    )
+    remaining = overlay.remove(overlay.remove(raw, old, new), removed, new)
+    # The notice that Pi-hole did not answer must count as new, so that the review shows it: its
+    # reader has to know that the records were not compared.
+    live = replace(raw, unanswered=None)
+    before = (live, overlay.lay_over(live, old)) if branch.base else (live,)
+    return Proposal(overlay.lay_over(remaining, new), before)
 
 
-def _left(branch: Branch) -> Sequence[str]:
-    """Return the manifests that are there: beside a base, the branch may have deleted them.
+def _existing_manifests(branch: Branch) -> Sequence[str]:
+    """Return the manifests without paths that the branch has deleted.
 
-    A mistyped path then shows as everything removed, never as nothing.
+    Only a branch with base files can delete a path. A mistyped path then shows up as the removal
+    of every object in its base, so it cannot go unnoticed.
     """
     if not branch.base:
         return branch.manifests
     return [path for path in branch.manifests if path == manifests.STDIN or os.path.lexists(path)]
 
 
-def _places(settings: Settings) -> dict[str, Sequence[str]]:
-    """Return where a live run looks, by kind; what is looked for everywhere is left out."""
-    places = {kind.name: kind.namespaces(settings) for kind in KINDS}
-    return {name: namespaces for name, namespaces in places.items() if any(namespaces)}
+def _namespaces(settings: Settings) -> dict[str, Sequence[str]]:
+    """Return the namespaces that a live run reads, by kind, without kinds that it reads in all."""
+    namespaces = {kind.name: kind.namespaces(settings) for kind in KINDS}
+    return {name: places for name, places in namespaces.items() if any(places)}

@@ -1,4 +1,8 @@
-"""Files and standard input become raw Kubernetes objects; nothing but safe loading."""
+"""Reads raw Kubernetes objects from manifest files and from standard input.
+
+Files may come from a pull request of a stranger. So YAML is read without PyYAML's constructors
+(`yaml_reader`), and no input makes pic run code, recurse without end or fill the memory.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,12 +11,12 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn, TextIO, TypeGuard
 
 from pic.core.errors import ManifestError
-from pic.snapshot.yaml_reader import Parsed, TextError, documents
+from pic.snapshot.yaml_reader import ParsedDocument, TextError, documents
 
 STDIN = "-"
 EXTENSIONS = (".json", ".yaml", ".yml")
 TEMPLATE_HINT = (
-    "if it is a Helm template, render it first: helm template … | pic plan --manifests -"
+    "if this is a Helm template, render it first: helm template … | pic plan --manifests -"
 )
 
 _DEFAULT_NAMESPACE = "default"
@@ -21,36 +25,46 @@ _Raw = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One object as it was written; `where` is file and line."""
+    """One Kubernetes object in a file.
+
+    Attributes:
+        where: The file and the line, such as `web.yaml:12`.
+        body: The object as JSON.
+    """
 
     where: str
     body: Mapping[str, object]
 
 
 def read(paths: Sequence[str], stdin: TextIO | BinaryIO) -> tuple[Document, ...]:
-    """Read all objects of files, of directories and, for `-`, of standard input.
+    """Read all objects in files, in folders and, for `-`, in standard input.
 
-    Directories are read with what is below them, but without hidden directories; a file that is
-    named twice is read once. The order is that of the paths, within a directory that of the names.
+    A folder includes its subfolders, except hidden ones. A file that is named twice is read once.
+    The objects come in the order of the paths, and within a folder in the order of the file names.
 
     Raises:
-        ManifestError: Something cannot be read, or holds an object that was there before.
+        ManifestError: A file cannot be read, or an object occurs twice.
     """
-    found: list[Document] = []
+    objects: list[Document] = []
     for source, data in _sources(paths, stdin):
-        found.extend(parse(data, source))
-    _refuse_twins(found)
-    return tuple(found)
+        objects.extend(parse(data, source))
+    _refuse_duplicates(objects)
+    return tuple(objects)
 
 
 def parse(text: str | bytes, source: str) -> Iterator[Document]:
-    """Yield the objects of a text: of its documents, and of the lists among them.
+    """Yield the objects in a text, and those in lists such as `kind: List`.
 
-    Documents without kind and apiVersion are passed over, since people keep other YAML beside
-    manifests; what only they get wrong is passed over as well, as long as the text can be read on.
+    Documents without kind and apiVersion are ignored, because folders of manifests often contain
+    other YAML, such as Helm values. A mistake inside such a document is ignored too, unless the
+    parser cannot read past it.
+
+    Args:
+        text: The content, perhaps of several documents.
+        source: The name of the file, for messages.
 
     Raises:
-        ManifestError: It cannot be read; names file and line.
+        ManifestError: The text cannot be read; the message names file and line.
     """
     decoded = _decoded(text, source)
     try:
@@ -67,30 +81,30 @@ def _decoded(text: str | bytes, source: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ManifestError(f"{source}:{line}", "it is not UTF-8") from error
+        raise ManifestError(f"{source}:{line}", "the file is not UTF-8 text") from error
 
 
-def _objects(document: Parsed, source: str) -> Iterator[Document]:
-    """Yield the object of a document, or those of the list it is, in their order."""
+def _objects(document: ParsedDocument, source: str) -> Iterator[Document]:
+    """Yield the object in a document, or the objects in a list, in their order."""
     if not _is_object(document.value):
         return
     if document.problem:
         raise document.problem
-    seen: set[int] = set()
-    waiting: list[tuple[object, int]] = [(document.value, document.line)]
-    while waiting:
-        body, line = waiting.pop()
+    lists: set[int] = set()
+    stack: list[tuple[object, int]] = [(document.value, document.line)]
+    while stack:
+        body, line = stack.pop()
         if not _is_object(body):
             continue
         items = _items(body)
         if items is None:
             yield Document(f"{source}:{line}", body)
             continue
-        # Aliases can nest lists so that few lines stand for more objects than memory holds.
-        if id(items) in seen:
-            raise TextError(line, "a list of objects is there twice")
-        seen.add(id(items))
-        waiting.extend(
+        # Aliases can nest lists so that a few lines stand for more objects than fit into memory.
+        if id(items) in lists:
+            raise TextError(line, "an alias repeats a list of objects")
+        lists.add(id(items))
+        stack.extend(
             (_completed(item, body), document.lines.get(id(item), line))
             for item in reversed(items)
             if isinstance(item, dict)
@@ -104,7 +118,7 @@ def _is_object(body: object) -> TypeGuard[_Raw]:
 
 
 def _items(body: _Raw) -> Sequence[object] | None:
-    """Return what is in a list of objects, or None if it is no list; a null holds nothing."""
+    """Return the items of a list of objects, or None if the body is not a list."""
     if not str(body["kind"]).endswith("List") or "items" not in body:
         return None
     items = body["items"]
@@ -114,30 +128,33 @@ def _items(body: _Raw) -> Sequence[object] | None:
 
 
 def _completed(item: _Raw, inside: _Raw) -> _Raw:
-    """Return an item with the kind and apiVersion that a list of one kind leaves out."""
+    """Return an item with kind and apiVersion, which lists such as IngressList leave out."""
     kind = str(inside["kind"]).removesuffix("List")
     if not kind:
         return item
-    named = {"apiVersion": inside["apiVersion"], "kind": kind}
-    missing = {key: value for key, value in named.items() if item.get(key) is None}
+    defaults = {"apiVersion": inside["apiVersion"], "kind": kind}
+    missing = {key: value for key, value in defaults.items() if item.get(key) is None}
     return {**item, **missing} if missing else item
 
 
-def _refuse_twins(found: Iterable[Document]) -> None:
-    first: dict[tuple[str, str, str, str], Document] = {}
-    for document in found:
+def _refuse_duplicates(objects: Iterable[Document]) -> None:
+    by_identity: dict[tuple[str, str, str, str], Document] = {}
+    for document in objects:
         identity = _identity(document.body)
         if identity is None:
             continue
-        twin = first.setdefault(identity, document)
-        if twin is not document:
+        first = by_identity.setdefault(identity, document)
+        if first is not document:
             _, kind, namespace, name = identity
-            problem = f"{kind} {namespace}/{name} is there twice, first at {twin.where}"
+            problem = f"{kind} {namespace}/{name} occurs twice; the first is at {first.where}"
             raise ManifestError(document.where, problem)
 
 
 def _identity(body: _Raw) -> tuple[str, str, str, str] | None:
-    """Return group, kind, namespace and name; None where the metadata is no use."""
+    """Return group, kind, namespace and name, or None if the metadata lacks them.
+
+    The version does not count: an Ingress is the same object in v1beta1 and in v1.
+    """
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
         return None
@@ -150,20 +167,20 @@ def _identity(body: _Raw) -> tuple[str, str, str, str] | None:
 def _sources(paths: Sequence[str], stdin: TextIO | BinaryIO) -> Iterator[tuple[str, str | bytes]]:
     if paths.count(STDIN) > 1:
         raise ManifestError(STDIN, "standard input can be read only once")
-    seen: set[str] = set()
+    real_paths: set[str] = set()
     for path in paths:
         if path == STDIN:
             yield "stdin", _read_stream(stdin)
             continue
         for file in _files(path):
             real = os.path.realpath(file)
-            if real not in seen:
-                seen.add(real)
+            if real not in real_paths:
+                real_paths.add(real)
                 yield file, _read_file(file)
 
 
 def _read_stream(stdin: TextIO | BinaryIO) -> str | bytes:
-    # The bytes below a text stream, so that the locale has no say in what they mean.
+    # Take the bytes of a text stream, so that the locale does not decode them.
     stream: TextIO | BinaryIO = getattr(stdin, "buffer", stdin)
     try:
         return stream.read()
@@ -179,19 +196,20 @@ def _read_file(path: str) -> bytes:
 
 
 def _files(path: str) -> Sequence[str]:
-    """Return the manifest files of a directory and what is below it, or the file itself."""
+    """Return the manifest files in a folder and its subfolders, or the file itself."""
     if not path:
-        raise ManifestError("''", "a path is empty")
+        raise ManifestError("''", "the path is empty")
     if not Path(path).is_dir():
         return [path]
-    found: list[str] = []
-    for directory, inside, names in os.walk(path, onerror=_raise):
-        inside[:] = [name for name in inside if not name.startswith(".")]
-        fitting = (name for name in names if name.lower().endswith(EXTENSIONS))
-        found.extend(str(Path(directory, name)) for name in fitting)
-    if not found:
-        raise ManifestError(path, f"the directory holds no {', '.join(EXTENSIONS)} file")
-    return sorted(found)
+    files: list[str] = []
+    for folder, subfolders, names in os.walk(path, onerror=_raise):
+        # os.walk descends into what is left in this list.
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        manifests = (name for name in names if name.lower().endswith(EXTENSIONS))
+        files.extend(str(Path(folder, name)) for name in manifests)
+    if not files:
+        raise ManifestError(path, f"the folder has no {', '.join(EXTENSIONS)} files")
+    return sorted(files)
 
 
 def _raise(error: OSError) -> NoReturn:

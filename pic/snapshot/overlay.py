@@ -1,4 +1,4 @@
-"""Merges objects from files with live ones, and takes objects out."""
+"""Merges objects from manifest files with live objects, and removes objects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,73 +8,77 @@ from pic.settings.kinds import BY_NAME, RESOURCE
 from pic.snapshot import parse
 from pic.snapshot.assemble import RawSnapshot
 
-# Of an object's metadata, what only the cluster says.
-_IDENTITY = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
+# The API server sets these fields of the metadata, so a file cannot change them.
+_SERVER_FIELDS = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
 
 
-def overlay(seen: RawSnapshot, files: RawSnapshot) -> RawSnapshot:
-    """Lay the objects of files over live ones of the same kind, namespace and name.
+def lay_over(live: RawSnapshot, files: RawSnapshot) -> RawSnapshot:
+    """Replace live objects by the objects of files that have the same kind, namespace and name.
 
-    What an object should be is the file's; who it is, and its status, are the live one's. A new
-    object has no age, so it sorts last.
+    The replaced object keeps the live one's status and identity, such as its uid and age. An object
+    that is not live is added; it has no age, so it sorts after all live ones.
     """
-    merged = dict(seen.objects)
-    for kind in seen.objects.keys() & files.objects.keys() - {RESOURCE}:
-        by_name = {_key(kind, raw): raw for raw in seen.objects[kind]}
-        for raw in files.objects[kind]:
-            key = _key(kind, raw)
-            by_name[key] = _laid(raw, by_name.get(key))
-        merged[kind] = list(by_name.values())
-    return replace(seen, objects=merged)
+    merged = dict(live.objects)
+    # PangolinResources are what pic writes. A file does not change what is live.
+    for kind in live.objects.keys() & files.objects.keys() - {RESOURCE}:
+        by_key = {_key(kind, body): body for body in live.objects[kind]}
+        for body in files.objects[kind]:
+            key = _key(kind, body)
+            by_key[key] = _merged(body, by_key.get(key))
+        merged[kind] = list(by_key.values())
+    return replace(live, objects=merged)
 
 
-def without(seen: RawSnapshot, gone: RawSnapshot, kept: RawSnapshot) -> RawSnapshot:
-    """Take out the objects that files hold, as if they were deleted, but not those in `kept`.
+def remove(raw: RawSnapshot, removed: RawSnapshot, unless: RawSnapshot) -> RawSnapshot:
+    """Remove objects, as if a user had deleted them, unless they are also in `unless`.
 
-    Objects are told apart by kind, namespace and name. What an Ingress owned stays: Kubernetes
-    would collect it, and here it is to be seen that it goes.
+    The PangolinResource of a removed Ingress stays. Kubernetes would delete it too, and the plan
+    has to show that.
     """
-    left = dict(seen.objects)
-    for kind in seen.objects.keys() & gone.objects.keys() - {RESOURCE}:
-        stay = {_key(kind, raw) for raw in kept.objects.get(kind, ())}
-        go = {_key(kind, raw) for raw in gone.objects[kind]} - stay
-        left[kind] = [raw for raw in seen.objects[kind] if _key(kind, raw) not in go]
-    return replace(seen, objects=left)
+    remaining = dict(raw.objects)
+    for kind in raw.objects.keys() & removed.objects.keys() - {RESOURCE}:
+        exceptions = {_key(kind, body) for body in unless.objects.get(kind, ())}
+        keys = {_key(kind, body) for body in removed.objects[kind]} - exceptions
+        remaining[kind] = [body for body in raw.objects[kind] if _key(kind, body) not in keys]
+    return replace(raw, objects=remaining)
 
 
-def within(files: RawSnapshot, places: Mapping[str, Sequence[str]]) -> RawSnapshot:
-    """Leave out the objects of files in namespaces where a live run does not look for their kind.
+def restrict(files: RawSnapshot, namespaces: Mapping[str, Sequence[str]]) -> RawSnapshot:
+    """Drop the objects of files that a live run would not read, because of their namespace.
 
     Args:
-        files: What files hold.
-        places: The namespaces looked at, by kind; one that is not there is looked for anywhere.
+        files: The objects of files.
+        namespaces: The namespaces that a live run reads, by kind. It reads a kind that is not a key
+            in all namespaces.
     """
-    found = {
+    objects = {
         kind: [
-            raw for raw in raws if kind not in places or _key(kind, raw)[0] in ("", *places[kind])
+            body
+            for body in bodies
+            if kind not in namespaces or _key(kind, body)[0] in ("", *namespaces[kind])
         ]
-        for kind, raws in files.objects.items()
+        for kind, bodies in files.objects.items()
     }
-    return replace(files, objects=found)
+    return replace(files, objects=objects)
 
 
-def _laid(new: Raw, there: Raw | None) -> Raw:
+def _merged(new: Raw, live: Raw | None) -> Raw:
     try:
-        written = mapping(new.get("metadata"), "metadata")
+        metadata = mapping(new.get("metadata"), "metadata")
     except MalformedError:
         return new
-    wanted = {key: value for key, value in written.items() if key not in _IDENTITY}
-    if there is None:
-        return {**new, "metadata": wanted}
-    # What was found by its name has metadata that is a map.
-    known = mapping(there.get("metadata"), "metadata")
-    kept = {key: value for key, value in known.items() if key in _IDENTITY}
-    return {**new, "metadata": {**wanted, **kept}, "status": there.get("status")}
+    declared = {key: value for key, value in metadata.items() if key not in _SERVER_FIELDS}
+    if live is None:
+        return {**new, "metadata": declared}
+    # The live object was found by its name, so its metadata is a map.
+    live_metadata = mapping(live.get("metadata"), "metadata")
+    server = {key: value for key, value in live_metadata.items() if key in _SERVER_FIELDS}
+    return {**new, "metadata": {**declared, **server}, "status": live.get("status")}
 
 
-def _key(kind: str, raw: Raw) -> tuple[str, str]:
+def _key(kind: str, body: Raw) -> tuple[str, str]:
     try:
-        return parse.identity(raw, namespaced=BY_NAME[kind].namespaced)
+        return parse.identity(body, namespaced=BY_NAME[kind].namespaced)
     except MalformedError:
-        # Objects without a legal name never meet.
-        return "", str(id(raw))
+        # An object without a legal name equals no other object.
+        return "", str(id(body))

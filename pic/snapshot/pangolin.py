@@ -1,4 +1,8 @@
-"""PangolinResources that exist, and what their CRD can hold, read from JSON. No I/O."""
+"""Parses live PangolinResources, and what their installed CRD can hold.
+
+pic writes version v1alpha1, of which two generations are in use: one with a list `targets`, and an
+older one with a single `target`. No I/O.
+"""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -32,7 +36,7 @@ SCHEMA_TARGET = Schema(single_target=True, tunnel_namespace=False, protection=Fa
 
 
 def fixed_schema(setting: ResourceSchema) -> Schema | None:
-    """Return the schema that `pic:resourceSchema` names, or None where the CRD decides."""
+    """Return the schema that `pic:resourceSchema` fixes, or None if the CRD decides."""
     match setting:
         case ResourceSchema.TARGETS:
             return SCHEMA_TARGETS
@@ -44,18 +48,16 @@ def fixed_schema(setting: ResourceSchema) -> Schema | None:
             assert_never(setting)
 
 
-def resource(raw: Raw) -> LiveResource:
-    """Read a PangolinResource.
+def live_resource(body: Raw) -> LiveResource:
+    """Parse a PangolinResource.
 
     Raises:
-        MalformedError: Its shape is wrong.
+        MalformedError: A field has the wrong type, or the name is not legal.
     """
-    namespace, name = identity(raw)
-    metadata, status = (
-        mapping(raw.get("metadata"), "metadata"),
-        mapping(raw.get("status"), "status"),
-    )
-    spec = _spec(mapping(raw.get("spec"), "spec"))
+    namespace, name = identity(body)
+    metadata = mapping(body.get("metadata"), "metadata")
+    status = mapping(body.get("status"), "status")
+    spec = _spec(mapping(body.get("spec"), "spec"))
     managers = sequence(metadata.get("managedFields"), "metadata.managedFields")
     ours = [entry for entry in managers if _is_ours(entry)]
     return LiveResource(
@@ -66,6 +68,7 @@ def resource(raw: Raw) -> LiveResource:
         labels=string_map(metadata.get("labels"), "metadata.labels"),
         owners=tuple(_owners(metadata, namespace)),
         spec=spec,
+        # Without managedFields nothing says which fields are ours, which differs from owning none.
         owned=frozenset(path for entry in ours for path in _owned(entry)) if managers else None,
         managed=bool(ours),
         generation=integer(metadata.get("generation")) or 0,
@@ -73,15 +76,15 @@ def resource(raw: Raw) -> LiveResource:
     )
 
 
-def _spec(raw: Raw) -> Spec:
-    single = raw.get("target")
-    found = [single] if single is not None else sequence(raw.get("targets"), "spec.targets")
-    tunnel = mapping(raw.get("tunnelRef"), "spec.tunnelRef")
-    http = mapping(raw.get("httpConfig"), "spec.httpConfig")
+def _spec(body: Raw) -> Spec:
+    single = body.get("target")
+    targets = [single] if single is not None else sequence(body.get("targets"), "spec.targets")
+    tunnel = mapping(body.get("tunnelRef"), "spec.tunnelRef")
+    http = mapping(body.get("httpConfig"), "spec.httpConfig")
     return Spec(
-        enabled=_flag(raw.get("enabled")),
-        name=_optional(raw.get("name")),
-        protocol=_optional(raw.get("protocol")),
+        enabled=_flag(body.get("enabled")),
+        name=_optional(body.get("name")),
+        protocol=_optional(body.get("protocol")),
         tunnel=TunnelRef(text(tunnel.get("name")), _optional(tunnel.get("namespace")))
         if tunnel
         else None,
@@ -91,37 +94,40 @@ def _spec(raw: Raw) -> Spec:
             sso=_flag(http.get("sso")),
             block_access=_flag(http.get("blockAccess")),
         ),
-        targets=tuple(_target(item) for item in found),
+        targets=tuple(_target(item) for item in targets),
         single=single is not None,
     )
 
 
 def _target(value: object) -> Target:
-    raw = mapping(value, "spec.targets[]")
+    body = mapping(value, "spec.targets[]")
     return Target(
-        ip=text(raw.get("ip")),
-        port=integer(raw.get("port")) or 0,
-        method=_optional(raw.get("method")),
-        path=_optional(raw.get("path")),
-        match=_optional(raw.get("pathMatchType")),
-        priority=integer(raw.get("priority")),
+        ip=text(body.get("ip")),
+        port=integer(body.get("port")) or 0,
+        method=_optional(body.get("method")),
+        path=_optional(body.get("path")),
+        match=_optional(body.get("pathMatchType")),
+        priority=integer(body.get("priority")),
     )
 
 
 def _host(spec: Spec, full_domain: str) -> str:
-    """Return the public host: what the spec asks for, else what the operator made of it."""
+    """Return the public host in the spec, or else the one that the operator reports.
+
+    A spec may name only a subdomain; the operator then adds the organisation's domain.
+    """
     domain, subdomain = spec.http.domain_name, spec.http.subdomain
-    asked = f"{subdomain}.{domain}" if subdomain and domain else domain
+    host = f"{subdomain}.{domain}" if subdomain and domain else domain
     try:
-        return hosts.normalise(asked or full_domain)
+        return hosts.normalise(host or full_domain)
     except hosts.UnusableHostError:
         return ""
 
 
 def _owners(metadata: Raw, namespace: str) -> Iterator[Owner]:
-    """Yield the Ingresses that own it, the controller first."""
-    found = sequence(metadata.get("ownerReferences"), "metadata.ownerReferences")
-    refs = [mapping(item, "metadata.ownerReferences[]") for item in found]
+    """Yield the Ingresses that own an object, the controller first."""
+    items = sequence(metadata.get("ownerReferences"), "metadata.ownerReferences")
+    refs = [mapping(item, "metadata.ownerReferences[]") for item in items]
     for ref in sorted(refs, key=lambda ref: ref.get("controller") is not True):
         if ref.get("kind") == "Ingress":
             yield Owner(namespace, text(ref.get("name")), text(ref.get("uid")))
@@ -133,14 +139,17 @@ def _is_ours(entry: object) -> bool:
 
 
 def _owned(entry: object) -> Iterator[str]:
-    """Yield the spec fields of a managedFields entry, two levels deep and dotted."""
+    """Yield the spec fields that an entry of managedFields owns, such as `httpConfig.sso`.
+
+    Two levels are enough: pic owns the fields of `httpConfig` one by one, and lists as a whole.
+    """
     fields = mapping(mapping(entry, "entry").get("fieldsV1"), "fieldsV1")
     spec = mapping(fields.get("f:spec"), "fieldsV1.f:spec")
     for key in spec:
         name = key.removeprefix("f:")
         yield name
         inner = mapping(spec[key], f"fieldsV1.f:spec.{key}")
-        yield from (f"{name}.{each.removeprefix('f:')}" for each in inner)
+        yield from (f"{name}.{field.removeprefix('f:')}" for field in inner)
 
 
 def _optional(value: object) -> str | None:
@@ -151,11 +160,11 @@ def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def schema(crd: Raw) -> Schema:
-    """Read what the installed CRD of PangolinResource can hold.
+def crd_schema(crd: Raw) -> Schema:
+    """Return what the installed CRD of PangolinResource can hold.
 
     Raises:
-        ClusterError: It does not serve the version that pic writes.
+        ClusterError: The CRD does not serve the version that pic writes.
     """
     spec = mapping(crd.get("spec"), "spec")
     for item in sequence(spec.get("versions"), "spec.versions"):
@@ -172,20 +181,20 @@ def _schema(version: Raw) -> Schema:
     fields = _properties(_dig(version, "schema", "openAPIV3Schema", "properties", "spec"))
     http = mapping(fields.get("httpConfig"), "httpConfig")
     tunnel = _properties(mapping(fields.get("tunnelRef"), "tunnelRef"))
-    known = _properties(http)
+    http_fields = _properties(http)
     return Schema(
         single_target="targets" not in fields and "target" in fields,
         subdomain_optional="subdomain" not in sequence(http.get("required"), "required"),
         tunnel_namespace="namespace" in tunnel,
-        protection={"sso", "blockAccess"} <= known.keys(),
+        protection={"sso", "blockAccess"} <= http_fields.keys(),
     )
 
 
-def _properties(raw: Raw) -> Raw:
-    return mapping(raw.get("properties"), "properties")
+def _properties(schema: Raw) -> Raw:
+    return mapping(schema.get("properties"), "properties")
 
 
-def _dig(raw: Raw, *keys: str) -> Raw:
+def _dig(body: Raw, *keys: str) -> Raw:
     for key in keys:
-        raw = mapping(raw.get(key), key)
-    return raw
+        body = mapping(body.get(key), key)
+    return body

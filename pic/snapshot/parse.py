@@ -1,4 +1,7 @@
-"""Kubernetes objects as JSON become values of the model, each shape checked. No I/O."""
+"""Parses Kubernetes objects, which are JSON, into the values that planning uses.
+
+Every function checks the types of the fields it reads: manifest files can hold anything. No I/O.
+"""
 
 from datetime import UTC, datetime
 
@@ -23,13 +26,13 @@ DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 _PATH_TYPES = frozenset(kind.value for kind in PathType)
 
 
-def identity(raw: Raw, *, namespaced: bool = True) -> tuple[str, str]:
-    """Return namespace (default: `default`) and name.
+def identity(body: Raw, *, namespaced: bool = True) -> tuple[str, str]:
+    """Return namespace and name. A missing namespace means `default`, as for kubectl.
 
     Raises:
-        MalformedError: One of them is not legal in Kubernetes.
+        MalformedError: One of them is not a legal name in Kubernetes.
     """
-    metadata = mapping(raw.get("metadata"), "metadata")
+    metadata = mapping(body.get("metadata"), "metadata")
     name, namespace = metadata.get("name"), metadata.get("namespace")
     if not isinstance(name, str) or not names.is_object_name(name):
         raise MalformedError(f"metadata.name {text(name)!r} is not a legal name")
@@ -41,15 +44,16 @@ def identity(raw: Raw, *, namespaced: bool = True) -> tuple[str, str]:
     return namespace, name
 
 
-def ingress(raw: Raw) -> Ingress:
-    """Read an Ingress of networking.k8s.io/v1, or of v1beta1 as files may still hold it.
+def ingress(body: Raw) -> Ingress:
+    """Parse an Ingress of version v1, or of v1beta1, which old files still use.
 
     Raises:
-        MalformedError: Its shape is wrong.
+        MalformedError: A field has the wrong type, or a name is not legal.
     """
-    namespace, name = identity(raw)
-    metadata, spec = mapping(raw.get("metadata"), "metadata"), mapping(raw.get("spec"), "spec")
+    namespace, name = identity(body)
+    metadata, spec = mapping(body.get("metadata"), "metadata"), mapping(body.get("spec"), "spec")
     rules = sequence(spec.get("rules"), "spec.rules")
+    # v1beta1 calls it backend.
     default = spec.get("defaultBackend", spec.get("backend"))
     return Ingress(
         namespace=namespace,
@@ -66,7 +70,7 @@ def ingress(raw: Raw) -> Ingress:
 
 
 def timestamp(value: object) -> str:
-    """Return an RFC 3339 time in UTC, which sorts as text; empty where it is none."""
+    """Return an RFC 3339 time in UTC, so that times sort as text; empty for anything else."""
     try:
         moment = datetime.fromisoformat(text(value))
     except ValueError:
@@ -79,50 +83,50 @@ def timestamp(value: object) -> str:
 
 
 def _annotations(value: object) -> dict[str, str | None]:
-    found = mapping(value, "metadata.annotations")
-    return {text(key): None if item is None else text(item) for key, item in found.items()}
+    annotations = mapping(value, "metadata.annotations")
+    return {text(key): None if item is None else text(item) for key, item in annotations.items()}
 
 
 def _in_foreground(metadata: Raw) -> bool:
+    """Return whether Kubernetes is deleting an object, and waits for its dependents to go first."""
     finalizers = sequence(metadata.get("finalizers"), "metadata.finalizers")
     return metadata.get("deletionTimestamp") is not None and "foregroundDeletion" in finalizers
 
 
 def _rule(value: object, where: str) -> Rule:
-    raw = mapping(value, where)
-    http = mapping(raw.get("http"), f"{where}.http")
+    body = mapping(value, where)
+    http = mapping(body.get("http"), f"{where}.http")
     paths = sequence(http.get("paths"), f"{where}.http.paths")
-    read = (_path(item, f"{where}.http.paths[{at}]") for at, item in enumerate(paths))
-    return Rule(text(raw.get("host")), tuple(read))
+    parsed = (_path(item, f"{where}.http.paths[{at}]") for at, item in enumerate(paths))
+    return Rule(text(body.get("host")), tuple(parsed))
 
 
 def _path(value: object, where: str) -> IngressPath:
-    raw = mapping(value, where)
-    kind = text(raw.get("pathType")) or PathType.IMPLEMENTATION_SPECIFIC
+    body = mapping(value, where)
+    kind = text(body.get("pathType")) or PathType.IMPLEMENTATION_SPECIFIC
     if kind not in _PATH_TYPES:
         raise MalformedError(
-            f"{where}.pathType {kind!r} is none of {', '.join(sorted(_PATH_TYPES))}"
+            f"{where}.pathType {kind!r} is not one of {', '.join(sorted(_PATH_TYPES))}"
         )
-    # v1beta1 has the fields of the backend under other names, in the same place.
-    backend = _backend(raw.get("backend"), f"{where}.backend")
-    return IngressPath(text(raw.get("path")), PathType(kind), backend)
+    backend = _backend(body.get("backend"), f"{where}.backend")
+    return IngressPath(text(body.get("path")), PathType(kind), backend)
 
 
 def _backend(value: object, where: str) -> Backend | None:
-    raw = mapping(value, where)
-    if resource := mapping(raw.get("resource"), f"{where}.resource"):
+    body = mapping(value, where)
+    if resource := mapping(body.get("resource"), f"{where}.resource"):
         return ResourceBackend(f"{text(resource.get('kind'))}/{text(resource.get('name'))}")
-    if "serviceName" in raw:
-        return ServiceBackend(text(raw.get("serviceName")), _int_or_name(raw.get("servicePort")))
-    service = mapping(raw.get("service"), f"{where}.service")
-    if not service:
-        return None
-    return ServiceBackend(text(service.get("name")), _port(service.get("port"), where))
+    # v1beta1 has serviceName and servicePort here.
+    if "serviceName" in body:
+        return ServiceBackend(text(body.get("serviceName")), _int_or_name(body.get("servicePort")))
+    ref = mapping(body.get("service"), f"{where}.service")
+    return ServiceBackend(text(ref.get("name")), _port(ref.get("port"), where)) if ref else None
 
 
 def _port(value: object, where: str) -> int | str | None:
-    raw = mapping(value, f"{where}.service.port")
-    number, name = raw.get("number"), raw.get("name")
+    body = mapping(value, f"{where}.service.port")
+    number, name = body.get("number"), body.get("name")
+    # The API server allows only one of them, so a file with both names no port.
     if number is not None and name:
         return None
     return text(name) if name else integer(number)
@@ -132,26 +136,26 @@ def _int_or_name(value: object) -> int | str | None:
     return value if isinstance(value, str) and value else integer(value)
 
 
-def ingress_class(raw: Raw) -> IngressClass:
-    """Read an IngressClass.
+def ingress_class(body: Raw) -> IngressClass:
+    """Parse an IngressClass.
 
     Raises:
-        MalformedError: Its shape is wrong.
+        MalformedError: A field has the wrong type, or a name is not legal.
     """
-    _, name = identity(raw, namespaced=False)
-    metadata = mapping(raw.get("metadata"), "metadata")
+    _, name = identity(body, namespaced=False)
+    metadata = mapping(body.get("metadata"), "metadata")
     annotations = string_map(metadata.get("annotations"), "metadata.annotations")
     return IngressClass(name, annotations.get(DEFAULT_CLASS) == "true")
 
 
-def service(raw: Raw) -> Service:
-    """Read a Service.
+def service(body: Raw) -> Service:
+    """Parse a Service.
 
     Raises:
-        MalformedError: Its shape is wrong.
+        MalformedError: A field has the wrong type, or a name is not legal.
     """
-    namespace, name = identity(raw)
-    spec = mapping(raw.get("spec"), "spec")
+    namespace, name = identity(body)
+    spec = mapping(body.get("spec"), "spec")
     ports = sequence(spec.get("ports"), "spec.ports")
     return Service(
         namespace=namespace,
@@ -164,41 +168,39 @@ def service(raw: Raw) -> Service:
 
 
 def _service_port(value: object, where: str) -> ServicePort:
-    raw = mapping(value, where)
-    port = integer(raw.get("port"))
+    body = mapping(value, where)
+    port = integer(body.get("port"))
     if port is None:
-        raise MalformedError(f"{where}.port {text(raw.get('port'))!r} is not a number")
+        raise MalformedError(f"{where}.port {text(body.get('port'))!r} is not a number")
     return ServicePort(
-        name=text(raw.get("name")),
+        name=text(body.get("name")),
         port=port,
-        target=_int_or_name(raw.get("targetPort")),
-        app_protocol=text(raw.get("appProtocol")),
+        target=_int_or_name(body.get("targetPort")),
+        app_protocol=text(body.get("appProtocol")),
     )
 
 
-def tunnel(raw: Raw) -> Tunnel:
-    """Read a PangolinTunnel.
+def tunnel(body: Raw) -> Tunnel:
+    """Parse a PangolinTunnel.
 
     Raises:
-        MalformedError: Its shape is wrong.
+        MalformedError: A field has the wrong type, or a name is not legal.
     """
-    namespace, name = identity(raw)
-    spec, status = mapping(raw.get("spec"), "spec"), mapping(raw.get("status"), "status")
+    namespace, name = identity(body)
+    spec, status = mapping(body.get("spec"), "spec"), mapping(body.get("status"), "status")
     ref = mapping(spec.get("organizationRef"), "spec.organizationRef")
-    organization = (text(ref.get("namespace")) or namespace, text(ref.get("name")))
-    return Tunnel(
-        namespace, name, organization if organization[1] else None, text(status.get("status"))
-    )
+    owner = (text(ref.get("namespace")) or namespace, text(ref.get("name")))
+    return Tunnel(namespace, name, owner if owner[1] else None, text(status.get("status")))
 
 
-def organization(raw: Raw) -> Organization:
-    """Read a PangolinOrganization.
+def organization(body: Raw) -> Organization:
+    """Parse a PangolinOrganization.
 
     Raises:
-        MalformedError: Its shape is wrong.
+        MalformedError: A field has the wrong type, or a name is not legal.
     """
-    namespace, name = identity(raw)
-    status = mapping(raw.get("status"), "status")
+    namespace, name = identity(body)
+    status = mapping(body.get("status"), "status")
     domains = [
         mapping(item, f"status.domains[{at}]")
         for at, item in enumerate(sequence(status.get("domains"), "status.domains"))

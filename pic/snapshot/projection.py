@@ -1,8 +1,9 @@
-"""What of each kind planning looks at, and so all that a snapshot file holds. No I/O.
+"""Reduces objects of each kind to what planning reads, which is all that a snapshot file contains.
 
-No annotation of others (`kubectl.kubernetes.io/last-applied-configuration` holds whole objects), no
-TLS, no name of a Secret. A value of the wrong shape stays of that shape, emptied, so that the
-notice about it stays the same.
+A projection drops every annotation that pic does not read
+(`kubectl.kubernetes.io/last-applied-configuration` contains whole objects), TLS, and the names of
+Secrets. A value of the wrong type keeps its type but loses its content, so that the notice about it
+stays the same. No I/O.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,11 +13,11 @@ from pic.planning import annotations, dns_records, selection
 from pic.settings import kinds
 from pic.snapshot import parse
 
-Keep = Callable[[object], object]
+Projection = Callable[[object], object]
 
 
 def _scalar(value: object) -> object:
-    """Keep a text, a number, a flag or a null; of others, whether they are empty."""
+    """Keep text, numbers, booleans and null; keep of a map or a list only whether it is empty."""
     if isinstance(value, dict):
         return {"": None} if value else {}
     if isinstance(value, list):
@@ -25,68 +26,82 @@ def _scalar(value: object) -> object:
 
 
 def _emptied(value: object) -> object:
-    """Keep of a value where something else belongs only what it is."""
+    """Keep only the type of a value that has the wrong type."""
     if value is None or isinstance(value, dict | list):
         return _scalar(value)
     return type(value)()
 
 
-def _map(known: Mapping[str, Keep]) -> Keep:
-    def keep(value: object) -> object:
+def _map(fields: Mapping[str, Projection]) -> Projection:
+    """Return a projection of maps that keeps the given fields, and projects each of them."""
+
+    def project(value: object) -> object:
         if not isinstance(value, dict):
             return _emptied(value)
-        kept = {key: known[key](value[key]) for key in known if key in value}
-        return kept or _scalar(value)
+        projected = {key: fields[key](value[key]) for key in fields if key in value}
+        # A map that had other fields must not become empty: an empty map can mean "absent".
+        return projected or _scalar(value)
 
-    return keep
-
-
-def _each(item: Keep) -> Keep:
-    def keep(value: object) -> object:
-        return [item(each) for each in value] if isinstance(value, list) else _emptied(value)
-
-    return keep
+    return project
 
 
-def _texts(known: Iterable[str], named: str = "") -> Keep:
-    """Keep the known texts of a map, and the bare names of those that begin with `named`."""
-    known = frozenset(known)
+def _list(item: Projection) -> Projection:
+    """Return a projection of lists that projects each item."""
 
-    def keep(value: object) -> object:
+    def project(value: object) -> object:
+        return [item(part) for part in value] if isinstance(value, list) else _emptied(value)
+
+    return project
+
+
+def _texts(keys: Iterable[str], prefix: str = "") -> Projection:
+    """Return a projection of maps of texts that keeps some keys.
+
+    Args:
+        keys: The keys whose values are kept.
+        prefix: Of other keys with this prefix, the key is kept and the value is emptied.
+    """
+    kept_keys = frozenset(keys)
+
+    def project(value: object) -> object:
         if not isinstance(value, dict):
             return _emptied(value)
-        found = {key: _scalar(value[key]) for key in sorted(known & value.keys())}
-        unknown = sorted(key for key in value.keys() - known if named and key.startswith(named))
-        return {**found, **dict.fromkeys(unknown, "")}
+        texts = {key: _scalar(value[key]) for key in sorted(kept_keys & value.keys())}
+        others = sorted(
+            key for key in value.keys() - kept_keys if prefix and key.startswith(prefix)
+        )
+        return {**texts, **dict.fromkeys(others, "")}
 
-    return keep
+    return project
 
 
-def _keys(inner: Keep) -> Keep:
-    def keep(value: object) -> object:
+def _keys(inner: Projection) -> Projection:
+    """Return a projection of maps that keeps every key, and projects each value."""
+
+    def project(value: object) -> object:
         if not isinstance(value, dict):
             return _emptied(value)
         return {key: inner(value[key]) for key in sorted(value)}
 
-    return keep
+    return project
 
 
-def _headless(value: object) -> object:
-    # Any other address of a Service is nobody's business.
+def _cluster_ip(value: object) -> object:
+    # Planning asks only whether a Service is headless. Addresses stay out of the file.
     return value if value == "None" else None
 
 
 def _manager(value: object) -> object:
-    """Keep what manager `pic` owns of the spec, two levels deep; of others the bare name."""
+    """Keep the spec fields that pic owns, two levels deep; keep only the name of other managers."""
     ours = isinstance(value, dict) and value.get("manager") == model.FIELD_MANAGER
     return _OUR_MANAGER(value) if ours else _OTHER_MANAGER(value)
 
 
-def _fields(*known: str) -> Keep:
-    return _map(dict.fromkeys(known, _scalar))
+def _fields(*keys: str) -> Projection:
+    return _map(dict.fromkeys(keys, _scalar))
 
 
-def _object(parts: Mapping[str, Keep], **metadata: Keep) -> Keep:
+def _object(parts: Mapping[str, Projection], **metadata: Projection) -> Projection:
     return _map({"metadata": _map({**_IDENTITY, **metadata}), **parts})
 
 
@@ -97,18 +112,20 @@ _OUR_MANAGER = _map(
         "fieldsV1": _map({"f:spec": _keys(_keys(lambda _: {}))}),
     }
 )
-_IDENTITY: Mapping[str, Keep] = {
+# Namespace and name come first: a snapshot file sorts its lines as text.
+_IDENTITY: Mapping[str, Projection] = {
     **dict.fromkeys(
         ("namespace", "name", "uid", "creationTimestamp", "deletionTimestamp"), _scalar
     ),
-    "finalizers": _each(_scalar),
+    "finalizers": _list(_scalar),
 }
 _INGRESS_ANNOTATIONS = (
     annotations.LEGACY_CLASS,
     annotations.CANARY,
     *(f"{annotations.PREFIX}{name}" for name in annotations.NAMES),
     *(f"{dns_records.PREFIX}{name}" for name in ("register", "hosts", "target-ip")),
-    # Tells a watcher whose a record without a marker is, and whether it is still told.
+    # pic writes it: the watcher needs it to tell whose a record without a marker is, and to see
+    # when the annotation is lost.
     dns_records.MANAGED_HOSTS,
 )
 _BACKEND = _map(
@@ -120,24 +137,24 @@ _BACKEND = _map(
     }
 )
 _PATH = _map({"path": _scalar, "pathType": _scalar, "backend": _BACKEND})
-_RULE = _map({"host": _scalar, "http": _map({"paths": _each(_PATH)})})
+_RULE = _map({"host": _scalar, "http": _map({"paths": _list(_PATH)})})
 _TARGET = _fields("ip", "port", "method", "path", "pathMatchType", "priority")
 
-KINDS: Mapping[str, Keep] = {
+PROJECTIONS: Mapping[str, Projection] = {
     kinds.INGRESS: _object(
         {
             "spec": _map(
                 {
                     "ingressClassName": _scalar,
-                    "rules": _each(_RULE),
+                    "rules": _list(_RULE),
                     "defaultBackend": _BACKEND,
                     "backend": _BACKEND,
                 }
             )
         },
         labels=_texts([selection.SOLVER_LABEL]),
-        # That an annotation does not exist is told by its name.
-        annotations=_texts(_INGRESS_ANNOTATIONS, named=annotations.PREFIX),
+        # A notice reports unknown annotations with our prefix by their name.
+        annotations=_texts(_INGRESS_ANNOTATIONS, prefix=annotations.PREFIX),
     ),
     kinds.INGRESS_CLASS: _object({}, annotations=_texts([parse.DEFAULT_CLASS])),
     kinds.SERVICE: _object(
@@ -145,9 +162,9 @@ KINDS: Mapping[str, Keep] = {
             "spec": _map(
                 {
                     "type": _scalar,
-                    "clusterIP": _headless,
+                    "clusterIP": _cluster_ip,
                     "externalName": _scalar,
-                    "ports": _each(_fields("name", "port", "targetPort", "appProtocol")),
+                    "ports": _list(_fields("name", "port", "targetPort", "appProtocol")),
                 }
             )
         }
@@ -159,7 +176,7 @@ KINDS: Mapping[str, Keep] = {
         }
     ),
     kinds.ORGANIZATION: _object(
-        {"status": _map({"domains": _each(_fields("baseDomain", "verified"))})}
+        {"status": _map({"domains": _list(_fields("baseDomain", "verified"))})}
     ),
     kinds.RESOURCE: _object(
         {
@@ -169,14 +186,14 @@ KINDS: Mapping[str, Keep] = {
                     "tunnelRef": _fields("name", "namespace"),
                     "httpConfig": _fields("domainName", "subdomain", "sso", "blockAccess"),
                     "target": _TARGET,
-                    "targets": _each(_TARGET),
+                    "targets": _list(_TARGET),
                 }
             ),
             "status": _fields("fullDomain", "status"),
         },
         generation=_scalar,
         labels=_texts([names.STACK_LABEL, *names.SEED_LABELS]),
-        ownerReferences=_each(_fields("kind", "name", "uid", "controller")),
-        managedFields=_each(_manager),
+        ownerReferences=_list(_fields("kind", "name", "uid", "controller")),
+        managedFields=_list(_manager),
     ),
 }

@@ -1,7 +1,9 @@
-"""The snapshot file: what one run read from the cluster, for a run that may not read it.
+"""Writes what a run read from the cluster to a file, and reads such a file.
 
-It holds what planning looks at (`kept`) and nothing else, since whoever sees a pull request may
-see it. Of Pi-hole that is our records, and those of others for hosts that an Ingress asks for.
+With a snapshot file, a run can plan without access to the cluster: for example on a pull request
+from a fork. Everyone who sees the pull request may see the file. So it contains only what planning
+reads (`pic.snapshot.projection`), our records in Pi-hole, and the records of others for hosts that
+an Ingress requests.
 """
 
 import json
@@ -21,7 +23,7 @@ from pic.snapshot.assemble import RawSnapshot
 VERSION = 1
 KIND = "pic snapshot"
 STDIN = "-"
-NEXT_STEP = "pic snapshot --out FILE writes a new one"
+NEXT_STEP = "run pic snapshot --out FILE to write a new one"
 
 _SCHEMA = {
     "singleTarget": "single_target",
@@ -32,53 +34,57 @@ _SCHEMA = {
 _RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
 
 
-def render(seen: RawSnapshot, settings: Settings) -> str:
-    """Return the text of a file: ASCII, an object a line, whatever the order they were listed in.
+def render(raw: RawSnapshot, settings: Settings) -> str:
+    """Return the text of a snapshot file: ASCII, one object per line, sorted.
 
     Args:
-        seen: What was read.
-        settings: What it was read for; other settings may need other listings.
+        raw: What the run read.
+        settings: The settings of that run. The file records what they list, because a run with
+            other settings may need more.
     """
     head = {
         "kind": KIND,
         "version": VERSION,
-        "clusterId": seen.cluster_id,
-        "schema": {key: getattr(seen.schema, name) for key, name in _SCHEMA.items()},
+        "clusterId": raw.cluster_id,
+        "schema": {key: getattr(raw.schema, name) for key, name in _SCHEMA.items()},
         "listings": listing_names(settings),
     }
-    kinds = ",\n".join(_section(kind, seen.objects[kind]) for kind in sorted(seen.objects))
-    pihole = _pihole(seen, settings) if TargetName.PIHOLE in settings.targets else ""
+    kinds = ",\n".join(_section(kind, raw.objects[kind]) for kind in sorted(raw.objects))
+    pihole = _pihole(raw, settings) if TargetName.PIHOLE in settings.targets else ""
     return f'{json.dumps(head)[:-1]}, {pihole}"objects": {{\n{kinds}\n}}}}\n'
 
 
-def _pihole(seen: RawSnapshot, settings: Settings) -> str:
-    """Return what Pi-hole has, a record a line, or why that is not known."""
-    why = seen.unanswered and {"url": seen.unanswered.url, "problem": str(seen.unanswered.error)}
+def _pihole(raw: RawSnapshot, settings: Settings) -> str:
+    """Return the records in Pi-hole, one per line, or why Pi-hole did not answer."""
+    why = raw.unanswered and {"url": raw.unanswered.url, "problem": str(raw.unanswered.error)}
     head = f'"unanswered": {json.dumps(why)}, "records": '
-    if seen.records is None:
+    if raw.records is None:
         return f"{head}null, "
-    asked = dns_records.requested_hosts(assemble.snapshot(seen).ingresses, settings)
-    shown = (
-        json.dumps({"host": each.host, "ip": each.ip, "ours": each.ours, "alone": each.alone})
-        for each in seen.records
-        # What people have in their Pi-hole besides is nobody's business.
-        if each.ours or each.host in asked
+    requested = dns_records.requested_hosts(assemble.snapshot(raw).ingresses, settings)
+    records = (
+        json.dumps({key: getattr(record, key) for key in _RECORD})
+        for record in raw.records
+        # Other records are private to the network of the Pi-hole, and planning does not need them.
+        if record.ours or record.host in requested
     )
-    lines = ",\n".join(sorted(shown))
+    lines = ",\n".join(sorted(records))
     return f"{head}[\n{lines}\n], "
 
 
-def _section(kind: str, found: Iterable[Raw]) -> str:
-    # Namespace and name come first in a line.
-    lines = ",\n".join(sorted(json.dumps(projection.PROJECTIONS[kind](each)) for each in found))
+def _section(kind: str, bodies: Iterable[Raw]) -> str:
+    project = projection.PROJECTIONS[kind]
+    # Each line starts with namespace and name, so sorting the text sorts the objects.
+    lines = ",\n".join(sorted(json.dumps(project(body)) for body in bodies))
     return f"{json.dumps(kind)}: [\n{lines}\n]"
 
 
 def write(text: str, path: Path) -> None:
-    """Write a document; one that a full disk has cut off is no JSON, so nobody reads half of it.
+    """Write the text of a snapshot file.
+
+    A full disk can cut the file off. The rest is not valid JSON, so `read` refuses it.
 
     Raises:
-        SettingsError: It cannot be written.
+        SettingsError: The file cannot be written.
     """
     try:
         path.write_text(text, encoding="ascii")
@@ -87,30 +93,34 @@ def write(text: str, path: Path) -> None:
 
 
 def listing_names(settings: Settings) -> list[str]:
-    """Return what these settings list, as RBAC names it; Events are no part of a snapshot."""
-    needed = (each for each in permissions.reading(settings) if each.verb == "list")
-    return sorted(str(each).removeprefix("list ") for each in needed if each.resource != "events")
+    """Return what a run with these settings lists, such as `services in prod`."""
+    return sorted(
+        str(permission).removeprefix("list ")
+        for permission in permissions.reading(settings)
+        if permission.verb == "list"
+    )
 
 
 def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
     """Read a snapshot file, or standard input for `-`.
 
     Raises:
-        ManifestError: It is none, is of another version, or was written for other settings.
+        ManifestError: The file is not a snapshot, has another version, or was written for settings
+            that list something else.
     """
     where = "stdin" if path == STDIN else path
-    found = _decoded(where, _bytes(path, stdin))
-    _check_settings(where, found, settings)
-    cluster_id = found.get("clusterId")
+    content = _decoded(where, _bytes(path, stdin))
+    _check_settings(where, content, settings)
+    cluster_id = content.get("clusterId")
     if not isinstance(cluster_id, str):
-        _refuse(where, "clusterId is no text")
-    schema = pangolin.fixed_schema(settings.resource_schema) or _schema(where, found.get("schema"))
+        _refuse(where, "clusterId is not text")
+    fixed = pangolin.fixed_schema(settings.resource_schema)
     return RawSnapshot(
-        _objects(where, found.get("objects")),
+        _objects(where, content.get("objects")),
         cluster_id,
-        schema,
-        _records(where, found.get("records")),
-        _unanswered(where, found.get("unanswered")),
+        fixed or _schema(where, content.get("schema")),
+        _records(where, content.get("records")),
+        _unanswered(where, content.get("unanswered")),
     )
 
 
@@ -123,74 +133,74 @@ def _bytes(path: str, stdin: BinaryIO) -> bytes:
 
 def _decoded(where: str, data: bytes) -> Raw:
     try:
-        found = json.loads(data)
+        content = json.loads(data)
     except json.JSONDecodeError as error:
-        problem = f"it is not JSON, or was cut off; {NEXT_STEP}"
+        problem = f"the file is not JSON, or it was cut off; {NEXT_STEP}"
         raise ManifestError(f"{where}:{error.lineno}", problem) from error
     except (ValueError, RecursionError) as error:
-        raise ManifestError(where, f"it is not JSON; {NEXT_STEP}") from error
-    if not isinstance(found, dict) or found.get("kind") != KIND:
-        _refuse(where, "it is no snapshot of pic")
-    version = found.get("version")
+        raise ManifestError(where, f"the file is not JSON; {NEXT_STEP}") from error
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        _refuse(where, "the file is not a snapshot of pic")
+    version = content.get("version")
     if version != VERSION:
-        _refuse(where, f"it has version {json.dumps(version)}, and this pic reads {VERSION}")
-    return found
+        _refuse(where, f"the file has version {json.dumps(version)}, but pic reads {VERSION}")
+    return content
 
 
-def _check_settings(where: str, found: Raw, settings: Settings) -> None:
-    written = found.get("listings")
-    if not isinstance(written, list) or not all(isinstance(each, str) for each in written):
-        _refuse(where, "listings is no list of texts")
-    there, wanted = set(written), set(listing_names(settings))
+def _check_settings(where: str, content: Raw, settings: Settings) -> None:
+    names = content.get("listings")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        _refuse(where, "listings is not a list of texts")
+    written, needed = set(names), set(listing_names(settings))
     differences = [
-        *(f"lacks {each}" for each in sorted(wanted - there)),
-        *(f"also has {each}" for each in sorted(there - wanted)),
-        *_other_targets(found, settings),
+        *(f"lacks {name}" for name in sorted(needed - written)),
+        *(f"also has {name}" for name in sorted(written - needed)),
+        *_target_differences(content, settings),
     ]
     if differences:
-        _refuse(where, f"it was written for other settings: it {', '.join(differences)}")
+        _refuse(where, f"the file was written for other settings: it {', '.join(differences)}")
 
 
-def _other_targets(found: Raw, settings: Settings) -> Iterator[str]:
-    there, wanted = "records" in found, TargetName.PIHOLE in settings.targets
-    if there != wanted:
-        yield f"{'also has' if there else 'lacks'} the records of Pi-hole"
+def _target_differences(content: Raw, settings: Settings) -> Iterator[str]:
+    written, needed = "records" in content, TargetName.PIHOLE in settings.targets
+    if written != needed:
+        yield f"{'also has' if written else 'lacks'} the records of Pi-hole"
 
 
-def _records(where: str, found: object) -> tuple[LiveRecord, ...] | None:
-    if found is None:
+def _records(where: str, value: object) -> tuple[LiveRecord, ...] | None:
+    if value is None:
         return None
-    listed = found if isinstance(found, list) else [None]
-    raws = [each if isinstance(each, dict) else {} for each in listed]
-    if not all(each.keys() == _RECORD.keys() for each in raws):
-        _refuse(where, f"records is not a list of maps of {', '.join(_RECORD)}")
-    if not all(isinstance(each[key], kind) for each in raws for key, kind in _RECORD.items()):
-        _refuse(where, "records has a value of another kind")
-    return tuple(LiveRecord(**each) for each in raws)
+    items = value if isinstance(value, list) else [None]
+    records = [item if isinstance(item, dict) else {} for item in items]
+    if not all(record.keys() == _RECORD.keys() for record in records):
+        _refuse(where, f"records is not a list of maps with {', '.join(_RECORD)}")
+    if not all(isinstance(record[key], of) for record in records for key, of in _RECORD.items()):
+        _refuse(where, "records contains a value of the wrong type")
+    return tuple(LiveRecord(**record) for record in records)
 
 
-def _unanswered(where: str, found: object) -> Unanswered | None:
-    if found is None:
+def _unanswered(where: str, value: object) -> Unanswered | None:
+    if value is None:
         return None
-    why = found if isinstance(found, dict) else {}
+    why = value if isinstance(value, dict) else {}
     url, problem = why.get("url"), why.get("problem")
     if not isinstance(url, str) or not isinstance(problem, str):
-        _refuse(where, "unanswered is not a map of url, problem")
+        _refuse(where, "unanswered is not a map with url, problem")
     return Unanswered(url, PiholeError(problem))
 
 
-def _schema(where: str, found: object) -> Schema:
-    flags = found if isinstance(found, dict) else {}
+def _schema(where: str, value: object) -> Schema:
+    flags = value if isinstance(value, dict) else {}
     if not all(isinstance(flags.get(key), bool) for key in _SCHEMA):
-        _refuse(where, f"schema is not a map of {', '.join(_SCHEMA)}")
+        _refuse(where, f"schema is not a map with {', '.join(_SCHEMA)}")
     return Schema(**{name: flags[key] for key, name in _SCHEMA.items()})
 
 
-def _objects(where: str, found: object) -> Mapping[str, Sequence[Raw]]:
-    kinds: dict[str, Sequence[Raw]] = found if isinstance(found, dict) else {"": ()}
-    for kind, raws in kinds.items():
-        whole = isinstance(raws, list) and all(isinstance(each, dict) for each in raws)
-        if kind not in projection.PROJECTIONS or not whole:
+def _objects(where: str, value: object) -> Mapping[str, Sequence[Raw]]:
+    kinds: dict[str, Sequence[Raw]] = value if isinstance(value, dict) else {"": ()}
+    for kind, bodies in kinds.items():
+        is_list = isinstance(bodies, list) and all(isinstance(body, dict) for body in bodies)
+        if kind not in projection.PROJECTIONS or not is_list:
             _refuse(where, f"objects is not a map of lists of {', '.join(projection.PROJECTIONS)}")
     return kinds
 

@@ -1,11 +1,13 @@
-"""YAML and JSON text becomes plain values, whatever the text holds. No I/O.
+"""Parses YAML and JSON into plain values, and never runs code or grows without bound.
 
-What kubectl makes of a document is what this makes of it, except that broken things have a line:
+The values are those that kubectl would read, and errors name a line:
 
-* A key that stands twice counts as its last, in YAML and in JSON, also where the other one came by
-  `<<`. kubectl 1.32 says nothing about it and does the same.
-* Keys are text, as they are written.
-* Dates, `1:30` and numbers that do not fit stay text; `yes`, `on` and `y` are booleans.
+* If a key occurs twice, the last one counts, in YAML and in JSON, even if the first came through
+  `<<`. kubectl 1.32 does the same, without a message.
+* Keys are always text, as they are written.
+* Dates, `1:30` and numbers that are too large stay text. `yes`, `on` and `y` are booleans.
+
+No I/O.
 """
 
 import json
@@ -17,7 +19,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-# The parser in C where PyYAML has it, ten times as fast. Neither constructs anything here.
+# PyYAML's parser in C is ten times as fast, but not in every build of PyYAML. Only its events are
+# used here, so neither parser constructs objects.
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 DEEPEST = 200
@@ -49,7 +52,11 @@ _SPACE = " \t\r\n"
 
 
 class TextError(ValueError):
-    """Text that cannot be read; knows its line."""
+    """Text that cannot be read.
+
+    Attributes:
+        line: The line of the mistake, from 1.
+    """
 
     def __init__(self, line: int, problem: str) -> None:
         self.line = line
@@ -57,13 +64,15 @@ class TextError(ValueError):
 
 
 @dataclass(slots=True)
-class Parsed:
-    """One document.
+class ParsedDocument:
+    """One document of a text.
 
     Attributes:
-        line: Where it begins.
-        problem: Why its value is not to be relied on, though the text could be read on.
-        lines: Where each map that may be an object and is an item of a list begins, by `id`.
+        line: The line on which it begins.
+        value: Its content.
+        problem: A mistake in the document that leaves `value` wrong, although the parser could
+            read on; None for a correct document.
+        lines: The first line of each item of a list that may be a Kubernetes object, by `id`.
     """
 
     line: int
@@ -72,25 +81,26 @@ class Parsed:
     lines: dict[int, int] = field(default_factory=dict)
 
 
-def documents(text: str) -> Iterable[Parsed]:
-    """Return the documents of a text.
+def documents(text: str) -> Iterable[ParsedDocument]:
+    """Parse all documents of a text.
 
     Raises:
-        TextError: It is neither YAML nor JSON, it is nested too deeply, or its aliases never end.
+        TextError: The text is neither YAML nor JSON, its nesting is too deep, or its aliases stand
+            for too many values.
     """
     if text.lstrip(_SPACE).startswith("{"):
         try:
             return _json_documents(text)
         except (ValueError, RecursionError):
-            # It may be YAML in braces; if it is not, the parser of YAML names the line.
+            # It may be YAML in braces. If not, the YAML parser finds the line of the mistake.
             return _yaml_documents(text)
     return _yaml_documents(text)
 
 
-def _json_documents(text: str) -> list[Parsed]:
-    """Parse one JSON value after the other, which is much faster than as YAML."""
+def _json_documents(text: str) -> list[ParsedDocument]:
+    """Parse a sequence of JSON values, which is much faster than to parse it as YAML."""
     decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_number)
-    found: list[Parsed] = []
+    parsed: list[ParsedDocument] = []
     line, position, size = 1, 0, len(text)
     while True:
         start = _skip_space(text, position)
@@ -98,11 +108,12 @@ def _json_documents(text: str) -> list[Parsed]:
             break
         line += text.count("\n", position, start)
         value, position = decoder.raw_decode(text, start)
-        found.append(Parsed(line, value))
+        parsed.append(ParsedDocument(line, value))
         line += text.count("\n", start, position)
+    # The check costs a copy of the text, so it runs only if an escape may be half a character.
     if "\\ud" in text.lower():
-        _refuse_half_characters(found)
-    return found
+        _refuse_surrogates(parsed)
+    return parsed
 
 
 def _skip_space(text: str, position: int) -> int:
@@ -115,12 +126,13 @@ def _refuse(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def _refuse_half_characters(found: list[Parsed]) -> None:
-    for document in found:
+def _refuse_surrogates(parsed: list[ParsedDocument]) -> None:
+    """Refuse half of a surrogate pair, which JSON can escape but UTF-8 cannot encode."""
+    for document in parsed:
         json.dumps(document.value, ensure_ascii=False).encode()
 
 
-def _yaml_documents(text: str) -> Iterator[Parsed]:
+def _yaml_documents(text: str) -> Iterator[ParsedDocument]:
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=_PARSER):
@@ -128,19 +140,19 @@ def _yaml_documents(text: str) -> Iterator[Parsed]:
                 yield builder.document
                 builder = _Builder()
             else:
-                builder.take(event)
+                builder.handle(event)
     except yaml.reader.ReaderError as error:
         line = text.encode()[: error.position].count(b"\n") + 1
-        raise TextError(line, "it holds a character that YAML does not allow") from error
+        raise TextError(line, "YAML does not allow a character on this line") from error
     except yaml.MarkedYAMLError as error:
-        # Of a key without a colon the parser learns lines later.
-        begun = error.context == "while scanning a simple key"
-        mark = error.context_mark if begun else error.problem_mark
+        # The parser notices a key without a colon only some lines later.
+        in_key = error.context == "while scanning a simple key"
+        mark = error.context_mark if in_key else error.problem_mark
         raise TextError(mark.line + 1 if mark else 1, f"{error.problem}") from error
 
 
 class _Merge:
-    """Stands for the key `<<`, which no text is."""
+    """The key `<<` without quotes. It is not text, so a quoted "<<" differs from it."""
 
 
 _MERGE = _Merge()
@@ -150,35 +162,38 @@ _Key = str | _Merge | None
 
 @dataclass(slots=True)
 class _Frame:
-    """A map or list that has begun and not ended.
+    """A map or a list whose end has not come yet.
 
     Attributes:
-        key: The key whose value comes next; None where a key comes next.
-        before: How many nodes there were before it.
+        value: The map or list so far.
+        anchor: Its anchor, if it has one.
+        earlier: The number of nodes before it in the document.
+        line: The line on which it begins.
+        key: In a map, the key whose value comes next; None if a key comes next.
     """
 
     value: dict[str, object] | list[object]
     anchor: str | None
-    before: int
+    earlier: int
     line: int
     key: _Key = None
 
 
 class _Builder:
-    """Makes the value of one document out of the events of the parser.
+    """Builds the value of one document from the events of the parser.
 
-    Unlike PyYAML's own two steps it keeps no tree of nodes, so a large file fits into memory, and
-    it calls no constructor that a tag names.
+    PyYAML itself first builds a tree of nodes and then constructs values, which may be of any class
+    that a tag names. This class does neither: it needs less memory and cannot run code.
     """
 
     def __init__(self) -> None:
-        self.document = Parsed(0)
+        self.document = ParsedDocument(0)
         self._frames: list[_Frame] = []
         self._anchors: dict[str, tuple[object, int]] = {}
         self._nodes = 0
         self._aliased = 0
         self._keys: dict[str, str] = {}
-        self._takes: dict[type, Callable[[Any], None]] = {
+        self._handlers: dict[type, Callable[[Any], None]] = {
             yaml.ScalarEvent: self._scalar,
             yaml.MappingStartEvent: self._begin_map,
             yaml.SequenceStartEvent: self._begin_list,
@@ -187,15 +202,15 @@ class _Builder:
             yaml.AliasEvent: self._alias,
         }
 
-    def take(self, event: yaml.Event) -> None:
-        """Go on with the next event.
+    def handle(self, event: yaml.Event) -> None:
+        """Add the next event to the document.
 
         Raises:
-            TextError: The document is too deep, or grows without end.
+            TextError: The nesting is too deep, or the aliases stand for too many values.
         """
-        take = self._takes.get(type(event))
-        if take:
-            take(event)
+        handler = self._handlers.get(type(event))
+        if handler:
+            handler(event)
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         self._nodes += 1
@@ -212,15 +227,16 @@ class _Builder:
     def _as_key(self, event: yaml.ScalarEvent) -> _Key:
         if event.value == "<<" and event.implicit[0]:
             return _MERGE
+        # The same keys occur in every object of a file: keep each text in memory once.
         return self._keys.setdefault(event.value, event.value)
 
     def _scalar_value(self, event: yaml.ScalarEvent) -> object:
         if event.tag is None:
-            return scalar(event.value) if event.implicit[0] else event.value
+            return parse_scalar(event.value) if event.implicit[0] else event.value
         if event.tag in _PLAIN_TAGS:
-            return scalar(event.value)
+            return parse_scalar(event.value)
         if event.tag not in _TEXT_TAGS:
-            self._unsure(event, f"the tag {event.tag} is not known")
+            self._record_problem(event, f"unknown tag {event.tag}")
         return event.value
 
     def _begin_map(self, event: yaml.MappingStartEvent) -> None:
@@ -236,9 +252,9 @@ class _Builder:
     ) -> None:
         line = _line(event)
         if len(self._frames) == DEEPEST:
-            raise TextError(line, f"it is nested more than {DEEPEST} levels deep")
+            raise TextError(line, f"the nesting is more than {DEEPEST} levels deep")
         if event.tag not in _COLLECTION_TAGS:
-            self._unsure(event, f"the tag {event.tag} is not known")
+            self._record_problem(event, f"unknown tag {event.tag}")
         if event.anchor:
             self._anchors[event.anchor] = _OPEN, 0
         self._frames.append(_Frame(value, event.anchor, self._nodes, line))
@@ -247,7 +263,7 @@ class _Builder:
     def _end(self, event: yaml.Event) -> None:
         frame = self._frames.pop()
         if frame.anchor:
-            self._anchors[frame.anchor] = frame.value, self._nodes - frame.before
+            self._anchors[frame.anchor] = frame.value, self._nodes - frame.earlier
         if not self._frames:
             self.document.line = frame.line
         elif isinstance(self._frames[-1].value, list) and _looks_like_an_object(frame.value):
@@ -258,15 +274,17 @@ class _Builder:
         name = str(event.anchor)
         value, weight = self._anchors.get(name, (None, 0))
         if name not in self._anchors:
-            self._unsure(event, f"there is no anchor &{name} for *{name}")
+            self._record_problem(event, f"the alias *{name} has no anchor &{name}")
         elif value is _OPEN:
-            self._unsure(event, f"*{name} is inside of what it stands for")
+            self._record_problem(event, f"the alias *{name} is inside its own anchor")
             value = None
+        # An alias weighs as much as the value it stands for. This stops documents in which nested
+        # aliases multiply ("billion laughs").
         self._nodes += weight
         self._aliased += weight
         if self._aliased > MOST_ALIASED:
             raise TextError(
-                _line(event), f"its aliases stand for more than {MOST_ALIASED:,} values"
+                _line(event), f"the aliases stand for more than {MOST_ALIASED:,} values"
             )
         self._put(value, event)
 
@@ -289,9 +307,9 @@ class _Builder:
         frame.key = None
 
     def _odd_key(self, value: object, event: yaml.Event) -> str:
-        """Return a key that is an alias; a map or a list can be none."""
+        """Return a key that is not a plain scalar: an alias of a text, or else a mistake."""
         if not isinstance(value, str):
-            self._unsure(event, "a key is a map or a list")
+            self._record_problem(event, "a key is a map or a list")
         return str(value) if isinstance(value, str) else ""
 
     def _merge(self, into: dict[str, object], value: object, event: yaml.Event) -> None:
@@ -300,9 +318,9 @@ class _Builder:
             if isinstance(source, dict):
                 into.update(source)
             else:
-                self._unsure(event, "<< takes a map, or a list of maps")
+                self._record_problem(event, "<< needs a map, or a list of maps")
 
-    def _unsure(self, event: yaml.Event, problem: str) -> None:
+    def _record_problem(self, event: yaml.Event, problem: str) -> None:
         self.document.problem = self.document.problem or TextError(_line(event), problem)
 
 
@@ -314,8 +332,8 @@ def _line(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark else 1
 
 
-def scalar(text: str) -> object:
-    """Return what text without quotes means."""
+def parse_scalar(text: str) -> object:
+    """Return the value of a scalar without quotes, as kubectl reads it."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS or len(text) > LONGEST_NUMBER:
@@ -336,7 +354,7 @@ def _integer(text: str) -> int | str:
 
 
 def _number(text: str) -> float | str:
-    """Return a number, which is whole where its value is, as it will be in JSON."""
+    """Return a number, as an int if its value is whole: JSON does not tell 80.0 from 80."""
     value = float(text)
     if not math.isfinite(value):
         return text

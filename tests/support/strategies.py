@@ -2,18 +2,42 @@
 
 from collections.abc import Mapping, Sequence
 
+from hypothesis import HealthCheck
+from hypothesis import settings as running
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from pic.core.model import Schema
 from pic.core.names import (
     NAME_LABEL,
     NAMESPACE_LABEL,
     STACK_LABEL,
     UID_LABEL,
 )
+from pic.settings.parse import Settings, TargetName
+from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 
 Raw = dict[str, object]
 World = dict[str, list[Raw]]
+
+BOTH = (TargetName.PANGOLIN, TargetName.PIHOLE)
+SETTINGS = (
+    Settings(targets=BOTH, pihole_target_ip="192.0.2.1"),
+    Settings(targets=BOTH, adopt=True, allow_external_name=True, tunnel_namespaces=("net",)),
+    Settings(host_policy={"aa": ("*.example.com", "example.com"), "bb": ("a.*",)}),
+)
+SCHEMAS = (SCHEMA_TARGETS, SCHEMA_TARGET, Schema(subdomain_optional=True))
+FEW = running(
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+MANY = running(FEW, max_examples=400)
+
+all_settings = st.sampled_from(SETTINGS)
+all_schemas = st.sampled_from(SCHEMAS)
 
 STACK = "pic.prod"
 PREFIX = "pangolin.ingress.k8s.io/"

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import re2
-from hypothesis import HealthCheck, given
-from hypothesis import settings as running
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pic.core import names
@@ -13,48 +12,33 @@ from pic.core.model import PathType, Plan, Schema
 from pic.planning import (
     hosts,
     paths,
-    plan,
     serialise,
 )
 from pic.planning.ownership import Ownership
-from pic.settings.parse import Settings, TargetName
+from pic.run.targets import build_plan
+from pic.settings.parse import Settings
 from pic.snapshot import assemble, overlay
 from pic.snapshot.assemble import RawSnapshot
-from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
+from pic.snapshot.pangolin import SCHEMA_TARGETS
 from tests.support.strategies import (
     BAD_HOSTS,
+    FEW,
+    MANY,
     RENAMING,
     STACK,
     Raw,
     World,
+    all_schemas,
+    all_settings,
     damaged_worlds,
     ingresses,
     worlds,
 )
 
-BOTH = (TargetName.PANGOLIN, TargetName.PIHOLE)
-SETTINGS = (
-    Settings(targets=BOTH, pihole_target_ip="192.0.2.1"),
-    Settings(targets=BOTH, adopt=True, allow_external_name=True, tunnel_namespaces=("net",)),
-    Settings(host_policy={"aa": ("*.example.com", "example.com"), "bb": ("a.*",)}),
-)
-SCHEMAS = (SCHEMA_TARGETS, SCHEMA_TARGET, Schema(subdomain_optional=True))
-FEW = running(
-    derandomize=True,
-    deadline=None,
-    database=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-MANY = running(FEW, max_examples=400)
-
-all_settings = st.sampled_from(SETTINGS)
-all_schemas = st.sampled_from(SCHEMAS)
-
 
 def planned(world: World, settings: Settings, schema: Schema = SCHEMA_TARGETS) -> Plan:
     snapshot = assemble.snapshot(RawSnapshot(world, schema=schema))
-    return plan.build(snapshot, settings, STACK, Ownership(STACK, adopt=settings.adopt))
+    return build_plan(snapshot, settings, STACK, Ownership(STACK, adopt=settings.adopt))
 
 
 def written(found: Plan) -> str:
@@ -216,4 +200,4 @@ def test_whatever_an_object_looks_like_there_is_a_plan(
 def test_whatever_files_hold_there_is_a_snapshot(bodies: list[Raw]) -> None:
     files = assemble.from_documents(bodies, SCHEMA_TARGETS)
 
-    assert assemble.snapshot(overlay.overlay(files, files)).ingresses == ()
+    assert assemble.snapshot(overlay.lay_over(files, files)).ingresses == ()

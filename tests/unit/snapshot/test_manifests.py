@@ -1,3 +1,5 @@
+"""Reading manifests from files, folders and standard input."""
+
 import io
 import json
 import os
@@ -11,7 +13,7 @@ from pic.snapshot.manifests import Document, parse, read
 
 NOTHING = io.StringIO()
 WEB = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
-HINT = "; if it is a Helm template, render it first: helm template … | pic plan --manifests -"
+HINT = "; if this is a Helm template, render it first: helm template … | pic plan --manifests -"
 
 
 def names(documents: tuple[Document, ...] | list[Document]) -> list[tuple[str, object]]:
@@ -40,20 +42,20 @@ def refusal(paths: list[str], stdin: io.StringIO | io.BytesIO | io.TextIOWrapper
     return str(caught.value)
 
 
-def test_a_document_is_the_object_and_where_it_begins() -> None:
+def test_an_object_comes_with_its_file_and_line() -> None:
     body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
 
-    assert list(parse(f"---\n# ours\n{WEB}", "app.yaml")) == [Document("app.yaml:3", body)]
+    assert list(parse(f"---\n# a comment\n{WEB}", "app.yaml")) == [Document("app.yaml:3", body)]
 
 
-def test_what_is_no_object_is_passed_over() -> None:
+def test_documents_that_are_not_objects_are_ignored() -> None:
     others = "replicas: 3\n---\n---\n- a\n---\ntext\n---\nkind: 3\napiVersion: v1\n---\n"
     odd = "kind: ''\napiVersion: v1\n---\npython: !!python/name:os.system x\n---\n"
 
     assert names(list(parse(others + odd + WEB, "f"))) == [("f:16", "web")]
 
 
-def test_lists_are_unpacked_in_their_order_with_the_line_of_each_item() -> None:
+def test_a_list_yields_its_items_in_order_with_their_lines() -> None:
     text = """
 apiVersion: v1
 kind: List
@@ -73,7 +75,7 @@ items:
     assert names(list(parse(text, "f"))) == [("f:5", "a"), ("f:11", "b"), ("f:12", "c")]
 
 
-def test_a_list_of_one_kind_names_the_kind_of_its_items() -> None:
+def test_a_list_of_one_kind_supplies_the_kind_of_its_items() -> None:
     listed = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "IngressList",
@@ -86,7 +88,7 @@ def test_a_list_of_one_kind_names_the_kind_of_its_items() -> None:
     ]
 
 
-def test_a_kind_that_only_ends_like_a_list_is_an_object() -> None:
+def test_a_kind_that_ends_in_list_can_be_an_object() -> None:
     head = "apiVersion: v1\nkind: AllowList\n"
 
     assert [document.body for document in parse(f"{head}items: all\n---\n{head}", "f")] == [
@@ -96,7 +98,7 @@ def test_a_kind_that_only_ends_like_a_list_is_an_object() -> None:
     assert list(parse(f"{head}items:\n", "f")) == []
 
 
-def test_a_list_that_aliases_repeat_is_refused() -> None:
+def test_an_alias_that_repeats_a_list_is_refused() -> None:
     text = """
 apiVersion: v1
 kind: List
@@ -105,17 +107,17 @@ items:
   - *x
 """
 
-    assert problem(text) == "app.yaml:5: a list of objects is there twice"
+    assert problem(text) == "app.yaml:5: an alias repeats a list of objects"
 
 
-def test_an_alias_names_the_line_of_the_list_where_it_has_none_of_its_own() -> None:
+def test_an_item_that_is_an_alias_has_the_line_of_its_list() -> None:
     item = "{apiVersion: v1, kind: Service, metadata: {name: web}}"
     text = f"x: &x {item}\napiVersion: v1\nkind: List\nitems: [*x]\n"
 
     assert names(list(parse(text, "f"))) == [("f:1", "web")]
 
 
-def test_byte_order_mark_line_ends_and_tabs_in_strings_do_not_matter() -> None:
+def test_a_byte_order_mark_windows_line_ends_and_tabs_in_strings_are_accepted() -> None:
     text = f"\ufeff{WEB}data: 'a\tb'\n".replace("\n", "\r\n")
 
     assert (
@@ -123,26 +125,26 @@ def test_byte_order_mark_line_ends_and_tabs_in_strings_do_not_matter() -> None:
     )
 
 
-def test_a_mistake_names_file_and_line() -> None:
+def test_the_error_for_a_mistake_names_file_and_line() -> None:
     assert problem(f"{WEB}data: [1\n") == "app.yaml:5: did not find expected ',' or ']'"
-    assert problem(f"{WEB}data: !Ref x\n") == "app.yaml:4: the tag !Ref is not known"
-    assert problem(f"{WEB}data: ".encode() + b"\xff") == "app.yaml:4: it is not UTF-8"
-    assert problem(f"{WEB}data: \ud800") == "app.yaml:4: it is not UTF-8"
+    assert problem(f"{WEB}data: !Ref x\n") == "app.yaml:4: unknown tag !Ref"
+    assert problem(f"{WEB}data: ".encode() + b"\xff") == "app.yaml:4: the file is not UTF-8 text"
+    assert problem(f"{WEB}data: \ud800") == "app.yaml:4: the file is not UTF-8 text"
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         (f"{WEB}host: {{{{ .Values.host }}}}\n", "app.yaml:4: a key is a map or a list"),
         (f"{WEB}{{{{- if .Values.on }}}}\nx: 1\n", "app.yaml:4: could not find expected ':'"),
         ("{{- if .Values.on }}\nx: 1\n", "app.yaml:1: did not find expected node content"),
     ],
 )
-def test_a_template_is_answered_with_how_to_render_it(text: str, says: str) -> None:
-    assert problem(text) == says + HINT
+def test_the_error_for_a_template_says_how_to_render_it(text: str, message: str) -> None:
+    assert problem(text) == message + HINT
 
 
-def test_no_bytes_whatever_end_in_anything_but_objects_or_a_manifest_error() -> None:
+def test_any_bytes_give_objects_or_a_manifest_error() -> None:
     whole = f"{WEB}d: &a [1, 'x', *b, {{<<: *a}}]\n---\n".encode() + b'{"a": ["\\u00e9", 1.5e3]}\n'
     pieces = [
         b"[",
@@ -157,7 +159,7 @@ def test_no_bytes_whatever_end_in_anything_but_objects_or_a_manifest_error() -> 
         b"\\ud800",
         b"\t",
     ]
-    chance = random.Random(7)  # noqa: S311  # the same mutations in every run
+    chance = random.Random(7)  # noqa: S311 - the same mutations in every run
 
     for _ in range(300):
         text = bytearray(whole)
@@ -169,10 +171,10 @@ def test_no_bytes_whatever_end_in_anything_but_objects_or_a_manifest_error() -> 
         try:
             assert all(document.body["kind"] for document in parse(bytes(text), "f"))
         except ManifestError as error:
-            assert str(error).startswith("f:")  # noqa: PT017  # either outcome is right
+            assert str(error).startswith("f:")  # noqa: PT017 - objects and an error are both right
 
 
-def test_directories_are_read_in_order_without_what_is_hidden(tmp_path: Path) -> None:
+def test_a_folder_is_read_in_order_without_hidden_folders(tmp_path: Path) -> None:
     for name in ("b.yaml", "a/z.YML", "a/y.json", ".git/x.yaml", "notes.txt"):
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
@@ -185,7 +187,7 @@ def test_directories_are_read_in_order_without_what_is_hidden(tmp_path: Path) ->
     ]
 
 
-def test_files_and_standard_input_come_in_the_order_of_the_paths(tmp_path: Path) -> None:
+def test_objects_come_in_the_order_of_the_paths(tmp_path: Path) -> None:
     file = tmp_path / "any name"
     file.write_text(service("b"), encoding="utf-8")
     expected = [("stdin:1", "a"), (f"{file}:1", "b")]
@@ -202,19 +204,17 @@ def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
     assert names(read([str(file), str(tmp_path)], NOTHING)) == [(f"{file}:1", "web")]
 
 
-def test_a_path_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_the_error_for_an_unreadable_path_names_it(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent.yaml")
 
     assert refusal([absent]) == f"{absent}: cannot be read: No such file or directory"
-    assert refusal([""]) == "'': a path is empty"
+    assert refusal([""]) == "'': the path is empty"
     assert refusal(["-", "-"]) == "-: standard input can be read only once"
-    assert refusal([str(tmp_path)]) == (
-        f"{tmp_path}: the directory holds no .json, .yaml, .yml file"
-    )
+    assert refusal([str(tmp_path)]) == (f"{tmp_path}: the folder has no .json, .yaml, .yml files")
 
 
-def test_a_directory_below_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    # Paths end at 4,096 bytes, for root as for everybody.
+def test_the_error_for_an_unreadable_subfolder_names_it(tmp_path: Path) -> None:
+    # Linux refuses paths over 4,096 bytes, and root has no exception from that.
     below = os.open(tmp_path, os.O_DIRECTORY)
     for _ in range(20):
         os.mkdir("d" * 250, dir_fd=below)
@@ -230,7 +230,7 @@ class Broken(io.BytesIO):
         raise OSError(size)
 
 
-def test_standard_input_that_breaks_is_named() -> None:
+def test_the_error_for_broken_standard_input_names_it() -> None:
     assert refusal(["-"], Broken()) == "stdin: cannot be read: -1"
 
 
@@ -242,9 +242,9 @@ def test_standard_input_that_breaks_is_named() -> None:
         (WEB, WEB.replace("v1", "v2")),
     ],
 )
-def test_an_object_that_is_there_twice_is_refused_with_both_places(first: str, second: str) -> None:
+def test_an_object_that_occurs_twice_is_refused_with_both_lines(first: str, second: str) -> None:
     assert refusal(["-"], io.StringIO(f"{first}---\n{second}")) == (
-        "stdin:5: Service default/web is there twice, first at stdin:1"
+        "stdin:5: Service default/web occurs twice; the first is at stdin:1"
     )
 
 

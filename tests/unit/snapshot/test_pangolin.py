@@ -30,7 +30,7 @@ def with_spec(spec: object, **metadata: object) -> Raw:
 
 
 def test_a_whole_resource_is_read() -> None:
-    raw = {
+    body = {
         "metadata": {
             "name": "pic-x",
             "namespace": "prod",
@@ -79,7 +79,7 @@ def test_a_whole_resource_is_read() -> None:
         "status": {"status": "Ready", "fullDomain": "other.example.com"},
     }
 
-    assert pangolin.resource(raw) == LiveResource(
+    assert pangolin.live_resource(body) == LiveResource(
         namespace="prod",
         name="pic-x",
         uid="uid-9",
@@ -101,11 +101,11 @@ def test_a_whole_resource_is_read() -> None:
     )
 
 
-def test_the_older_generation_has_one_target() -> None:
-    found = pangolin.resource(with_spec({"target": {"ip": "a", "port": "80"}}))
+def test_an_object_of_the_older_generation_has_a_single_target() -> None:
+    live = pangolin.live_resource(with_spec({"target": {"ip": "a", "port": "80"}}))
 
-    assert found.spec == Spec(targets=(Target("a", 0),), single=True)
-    assert (found.owned, found.managed, found.host) == (None, False, "")
+    assert live.spec == Spec(targets=(Target("a", 0),), single=True)
+    assert (live.owned, live.managed, live.host) == (None, False, "")
 
 
 @pytest.mark.parametrize(
@@ -118,31 +118,31 @@ def test_the_older_generation_has_one_target() -> None:
         ({"domainName": "example.com", "subdomain": "*"}, "a.example.com", ""),
     ],
 )
-def test_the_host_is_what_the_spec_asks_for_or_what_the_operator_made_of_it(
+def test_the_host_comes_from_the_spec_or_else_from_the_operator(
     http: object, full_domain: str, host: str
 ) -> None:
-    raw = {**with_spec({"httpConfig": http}), "status": {"fullDomain": full_domain}}
+    body = {**with_spec({"httpConfig": http}), "status": {"fullDomain": full_domain}}
 
-    assert pangolin.resource(raw).host == host
-
-
-def test_fields_of_odd_types_are_absent() -> None:
-    found = pangolin.resource(with_spec({"enabled": "yes", "targets": None}, generation=True))
-
-    assert (found.spec, found.generation) == (Spec(), 0)
+    assert pangolin.live_resource(body).host == host
 
 
-def test_the_crds_of_both_generations_are_told_apart() -> None:
-    assert pangolin.schema(crd("targets")) == pangolin.SCHEMA_TARGETS
-    assert pangolin.schema(crd("target")) == pangolin.SCHEMA_TARGET
+def test_fields_of_the_wrong_type_count_as_absent() -> None:
+    live = pangolin.live_resource(with_spec({"enabled": "yes", "targets": None}, generation=True))
+
+    assert (live.spec, live.generation) == (Spec(), 0)
 
 
-def test_a_crd_that_does_not_require_a_subdomain_can_hold_an_apex() -> None:
+def test_the_schema_tells_the_crds_of_both_generations_apart() -> None:
+    assert pangolin.crd_schema(crd("targets")) == pangolin.SCHEMA_TARGETS
+    assert pangolin.crd_schema(crd("target")) == pangolin.SCHEMA_TARGET
+
+
+def test_without_a_required_subdomain_the_crd_allows_apex_hosts() -> None:
     fields: Raw = {"httpConfig": {"properties": {}}, "targets": {}}
     schema = {"openAPIV3Schema": {"properties": {"spec": {"properties": fields}}}}
     version = {"name": "v1alpha1", "served": True, "schema": schema}
 
-    assert pangolin.schema({"spec": {"versions": [{"name": "v1"}, version]}}) == Schema(
+    assert pangolin.crd_schema({"spec": {"versions": [{"name": "v1"}, version]}}) == Schema(
         subdomain_optional=True, tunnel_namespace=False, protection=False
     )
 
@@ -152,4 +152,4 @@ def test_a_crd_that_does_not_require_a_subdomain_can_hold_an_apex() -> None:
 )
 def test_a_crd_without_our_version_is_an_error(versions: list[Raw]) -> None:
     with pytest.raises(ClusterError, match="does not serve v1alpha1: install"):
-        pangolin.schema({"spec": {"versions": versions}})
+        pangolin.crd_schema({"spec": {"versions": versions}})

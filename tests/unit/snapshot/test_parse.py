@@ -31,8 +31,8 @@ def with_path(path: object) -> Raw:
     return with_spec({"rules": [{"http": {"paths": [path]}}]})
 
 
-def test_a_whole_ingress_is_read() -> None:
-    raw = {
+def test_every_field_of_an_ingress_is_parsed() -> None:
+    body = {
         "metadata": {
             "name": "web",
             "namespace": "prod",
@@ -64,7 +64,7 @@ def test_a_whole_ingress_is_read() -> None:
         },
     }
 
-    assert parse.ingress(raw) == Ingress(
+    assert parse.ingress(body) == Ingress(
         namespace="prod",
         name="web",
         uid="uid-1",
@@ -87,10 +87,10 @@ def test_a_whole_ingress_is_read() -> None:
     )
 
 
-def test_an_ingress_without_anything_has_a_namespace_and_a_derived_uid() -> None:
-    found = parse.ingress({"metadata": {"name": "web"}})
+def test_an_ingress_with_only_a_name_gets_a_namespace_and_a_derived_uid() -> None:
+    ingress = parse.ingress({"metadata": {"name": "web"}})
 
-    assert found == Ingress("default", "web", derived_uid("Ingress", "default", "web"))
+    assert ingress == Ingress("default", "web", derived_uid("Ingress", "default", "web"))
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,7 @@ def test_an_ingress_without_anything_has_a_namespace_and_a_derived_uid() -> None
         (None, None),
     ],
 )
-def test_a_port_is_a_number_a_name_or_nothing_usable(
-    port: object, expected: int | str | None
-) -> None:
+def test_a_port_is_a_number_a_name_or_none(port: object, expected: int | str | None) -> None:
     backend = {"service": {"name": "web", "port": port}}
     (rule,) = parse.ingress(with_path({"backend": backend})).rules
 
@@ -130,7 +128,7 @@ def test_a_port_is_a_number_a_name_or_nothing_usable(
         (None, None),
     ],
 )
-def test_a_backend_is_read_from_either_version(
+def test_a_backend_is_parsed_from_either_version(
     backend: object, expected: ServiceBackend | ResourceBackend | None
 ) -> None:
     (rule,) = parse.ingress(with_path({"backend": backend})).rules
@@ -139,7 +137,7 @@ def test_a_backend_is_read_from_either_version(
 
 
 @pytest.mark.parametrize(
-    ("reader", "raw", "problem"),
+    ("reader", "body", "problem"),
     [
         (parse.ingress, {}, "metadata.name '' is not a legal name"),
         (parse.ingress, {"metadata": {"name": "Web"}}, "metadata.name 'Web' is not a legal name"),
@@ -166,7 +164,7 @@ def test_a_backend_is_read_from_either_version(
         (
             parse.ingress,
             with_path({"pathType": "prefix"}),
-            "spec.rules[0].http.paths[0].pathType 'prefix' is none of Exact,"
+            "spec.rules[0].http.paths[0].pathType 'prefix' is not one of Exact,"
             " ImplementationSpecific, Prefix",
         ),
         (
@@ -192,11 +190,11 @@ def test_a_backend_is_read_from_either_version(
         ),
     ],
 )
-def test_a_wrong_shape_is_told_with_its_place(
-    reader: Callable[[Raw], object], raw: Raw, problem: str
+def test_the_error_for_a_wrong_type_names_the_field(
+    reader: Callable[[Raw], object], body: Raw, problem: str
 ) -> None:
     with pytest.raises(MalformedError) as caught:
-        reader(raw)
+        reader(body)
 
     assert str(caught.value) == problem
 
@@ -214,11 +212,11 @@ def test_a_wrong_shape_is_told_with_its_place(
         ({}, "(a map)"),
     ],
 )
-def test_scalars_are_text_as_people_mean_them(value: object, expected: str) -> None:
+def test_a_scalar_becomes_the_text_that_stands_in_yaml(value: object, expected: str) -> None:
     assert json_values.text(value) == expected
 
 
-def test_a_number_too_long_to_be_written_is_still_text() -> None:
+def test_a_number_too_long_for_python_to_print_still_becomes_text() -> None:
     assert json_values.text(10**5000) == "(a number)"
 
 
@@ -239,7 +237,7 @@ def test_a_number_too_long_to_be_written_is_still_text() -> None:
         (None, None),
     ],
 )
-def test_a_number_is_whole_and_of_32_bits(value: object, expected: int | None) -> None:
+def test_an_integer_is_whole_and_has_32_bits(value: object, expected: int | None) -> None:
     assert json_values.integer(value) == expected
 
 
@@ -255,7 +253,7 @@ def test_a_number_is_whole_and_of_32_bits(value: object, expected: int | None) -
         ("0001-01-01T00:00:00+23:59", ""),
     ],
 )
-def test_times_are_in_utc_and_sort_as_text(value: object, expected: str) -> None:
+def test_a_timestamp_becomes_utc(value: object, expected: str) -> None:
     assert parse.timestamp(value) == expected
 
 
@@ -269,20 +267,20 @@ def test_times_are_in_utc_and_sort_as_text(value: object, expected: str) -> None
         ({"deletionTimestamp": "2025-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}, True),
     ],
 )
-def test_deletion_in_the_foreground_has_a_mark_and_a_finalizer(
+def test_foreground_deletion_needs_a_timestamp_and_a_finalizer(
     metadata: dict[str, object], *, expected: bool
 ) -> None:
-    raw = {"metadata": {"name": "web", **metadata}}
+    body = {"metadata": {"name": "web", **metadata}}
 
-    assert parse.ingress(raw).foreground is expected
+    assert parse.ingress(body).foreground is expected
 
 
-def test_a_class_is_the_default_only_by_the_word_true() -> None:
-    def marked(value: object) -> IngressClass:
+def test_only_the_text_true_makes_a_class_the_default() -> None:
+    def ingress_class(value: object) -> IngressClass:
         annotations = {parse.DEFAULT_CLASS: value}
         return parse.ingress_class({"metadata": {"name": "x", "annotations": annotations}})
 
-    assert [marked(value).default for value in ("true", True, "True", "false", None)] == [
+    assert [ingress_class(value).default for value in ("true", True, "True", "false", None)] == [
         True,
         True,
         False,
@@ -291,17 +289,17 @@ def test_a_class_is_the_default_only_by_the_word_true() -> None:
     ]
 
 
-def test_a_service_is_read_as_far_as_a_backend_needs_it() -> None:
+def test_the_fields_of_a_service_that_backends_need_are_parsed() -> None:
     ports = [
         {"port": 80},
         {"name": "http", "port": 81, "targetPort": 8080, "appProtocol": "https"},
         {"port": 82, "targetPort": "web"},
     ]
-    raw = with_spec(
+    body = with_spec(
         {"clusterIP": "None", "type": "ExternalName", "externalName": "x", "ports": ports}
     )
 
-    assert parse.service(raw) == Service(
+    assert parse.service(body) == Service(
         namespace="prod",
         name="web",
         ports=(
@@ -315,7 +313,7 @@ def test_a_service_is_read_as_far_as_a_backend_needs_it() -> None:
     )
 
 
-def test_a_tunnel_names_its_organisation_perhaps_with_a_namespace() -> None:
+def test_a_tunnel_refers_to_its_organization_with_or_without_a_namespace() -> None:
     def tunnel(ref: object) -> Tunnel:
         return parse.tunnel({**with_spec({"organizationRef": ref}), "status": {"status": "Ready"}})
 
@@ -324,7 +322,7 @@ def test_a_tunnel_names_its_organisation_perhaps_with_a_namespace() -> None:
     assert [tunnel(ref).organization for ref in ({"name": ""}, {}, None)] == [None, None, None]
 
 
-def test_only_domains_that_are_verified_count() -> None:
+def test_only_verified_domains_count() -> None:
     domains = [
         {"baseDomain": "B.example.", "verified": True},
         {"baseDomain": "a.example", "verified": True},
@@ -333,6 +331,6 @@ def test_only_domains_that_are_verified_count() -> None:
         {"verified": True},
     ]
 
-    found = parse.organization({**NAMED, "status": {"domains": domains}})
+    organization = parse.organization({**NAMED, "status": {"domains": domains}})
 
-    assert found == Organization("prod", "web", ("a.example", "b.example"))
+    assert organization == Organization("prod", "web", ("a.example", "b.example"))

@@ -1,4 +1,4 @@
-"""What was written is read again, and plans the same."""
+"""A snapshot file: what is in it, what is not, and that it plans like the cluster."""
 
 import io
 import json
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pic.cluster import listing
 from pic.core.errors import ManifestError, SettingsError
 from pic.core.model import Plan, Schema
-from pic.planning import changes, plan
+from pic.planning import changes
 from pic.planning.ownership import Ownership
 from pic.report import text as text_report
+from pic.run.targets import build_plan
 from pic.settings.parse import (
     ResourceSchema,
     Settings,
@@ -24,98 +25,101 @@ from pic.settings.parse import (
 from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
-from tests.scenarios import test_scenarios as scenarios
+from tests.support.scenarios import SCENARIOS, load, raw_snapshot
 from tests.support.strategies import (
+    FEW,
     STACK,
     World,
+    all_schemas,
+    all_settings,
     damaged_worlds,
     worlds,
 )
-from tests.unit.planning.test_plan_properties import FEW, all_schemas, all_settings
 
 AUTO = Settings()
-NEXT = "pic snapshot --out FILE writes a new one"
+NEXT_STEP = "run pic snapshot --out FILE to write a new one"
 
 
-def again(seen: RawSnapshot, settings: Settings) -> RawSnapshot:
-    text = snapshot_file.document(seen, settings)
+def written_and_read(raw: RawSnapshot, settings: Settings) -> RawSnapshot:
+    text = snapshot_file.render(raw, settings)
     return snapshot_file.read("-", settings, io.BytesIO(text.encode()))
 
 
 def outcome(
-    seen: RawSnapshot, settings: Settings, stack: str = STACK
+    raw: RawSnapshot, settings: Settings, stack: str = STACK
 ) -> tuple[Plan, str, str, object]:
-    """The whole plan, and what it would change."""
+    """Return the whole plan, and what it would change."""
     ownership = Ownership(stack, adopt=settings.adopt)
-    snapshot = assemble.snapshot(seen)
-    planned = plan.build(snapshot, settings, STACK, ownership)
-    found = changes.between(snapshot, planned, STACK, ownership)
-    others = [live.key for live in (*found.blocked, *found.predecessors)]
-    return planned, text_report.changes(found), found.digest, others
+    snapshot = assemble.snapshot(raw)
+    planned = build_plan(snapshot, settings, STACK, ownership)
+    difference = changes.between(snapshot, planned, STACK, ownership)
+    others = [live.key for live in (*difference.blocked, *difference.predecessors)]
+    return planned, text_report.render_changes(difference), difference.digest, others
 
 
 @FEW
 @given(damaged_worlds() | worlds(), all_settings, all_schemas)
-def test_the_plan_of_what_was_written_is_the_plan_of_what_was_seen(
+def test_a_snapshot_file_plans_like_the_cluster(
     world: World, settings: Settings, schema: Schema
 ) -> None:
-    seen = RawSnapshot(world, "cluster-1", schema)
+    raw = RawSnapshot(world, "cluster-1", schema)
 
-    assert outcome(again(seen, settings), settings) == outcome(seen, settings)
+    assert outcome(written_and_read(raw, settings), settings) == outcome(raw, settings)
 
 
-@pytest.mark.parametrize("path", scenarios.SCENARIOS, ids=lambda path: path.stem)
-def test_each_scenario_plans_the_same_from_a_file(path: Path) -> None:
-    scenario = scenarios.load(path)
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_a_scenario_plans_the_same_from_a_snapshot_file(path: Path) -> None:
+    scenario = load(path)
     settings, _ = parse(scenario.get("settings", {}), {})
-    seen = scenarios.seen(scenario)
+    raw = raw_snapshot(scenario)
     stack = "" if "stack" not in scenario else f"pic.{scenario['stack']}"
 
-    found = outcome(again(seen, settings), settings, stack)
+    from_file = outcome(written_and_read(raw, settings), settings, stack)
 
-    assert found == outcome(seen, settings, stack)
+    assert from_file == outcome(raw, settings, stack)
 
 
 @FEW
 @given(st.data(), worlds(), all_schemas)
-def test_the_same_cluster_gives_the_same_bytes_however_it_is_listed(
+def test_the_order_of_the_listing_does_not_change_the_file(
     data: st.DataObject, world: World, schema: Schema
 ) -> None:
-    text = snapshot_file.document(RawSnapshot(world, "cluster-1", schema), AUTO)
+    text = snapshot_file.render(RawSnapshot(world, "cluster-1", schema), AUTO)
     listed = {kind: data.draw(st.permutations(world[kind])) for kind in reversed(world)}
 
-    assert snapshot_file.document(RawSnapshot(listed, "cluster-1", schema), AUTO) == text
+    assert snapshot_file.render(RawSnapshot(listed, "cluster-1", schema), AUTO) == text
     assert (
-        snapshot_file.document(again(RawSnapshot(world, "cluster-1", schema), AUTO), AUTO) == text
+        snapshot_file.render(written_and_read(RawSnapshot(world, "cluster-1", schema), AUTO), AUTO)
+        == text
     )
 
 
-SECRET = "hunter2"  # noqa: S105 - what must not be found in a file
+SECRET = "hunter2"  # noqa: S105 - a value that no file may contain
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 UNKNOWN = "pangolin.ingress.k8s.io/token"
 
 
 def salted(value: object, at: str = "") -> object:
-    """Every map gets keys that nobody reads; the names of managed fields are no values."""
+    """Add keys that planning does not read to every map, except to the names in managedFields."""
     if isinstance(value, list):
-        return [salted(each, at) for each in value]
+        return [salted(item, at) for item in value]
     if not isinstance(value, dict) or at == "fieldsV1":
         return value
-    inner = {key: salted(each, key) for key, each in value.items()}
+    inner = {key: salted(item, key) for key, item in value.items()}
     return {**inner, **dict.fromkeys(("data", "tls", "token", APPLIED, UNKNOWN), SECRET)}
 
 
 @FEW
 @given(worlds())
-def test_what_nobody_reads_is_not_written(world: World) -> None:
+def test_a_file_contains_nothing_that_planning_does_not_read(world: World) -> None:
     classes: World = {"IngressClass": [{"metadata": {"name": "pangolin", "annotations": {}}}]}
-    salty: Any = {kind: salted(raws) for kind, raws in {**world, **classes}.items()}
+    salted_world: Any = {kind: salted(bodies) for kind, bodies in {**world, **classes}.items()}
 
-    assert SECRET in json.dumps(salty)
-    assert SECRET not in snapshot_file.document(RawSnapshot(salty), AUTO)
+    assert SECRET in json.dumps(salted_world)
+    assert SECRET not in snapshot_file.render(RawSnapshot(salted_world), AUTO)
 
 
-def test_what_has_the_wrong_shape_keeps_it_emptied() -> None:
+def test_a_value_of_the_wrong_type_keeps_its_type_and_loses_its_content() -> None:
     wrong = {
         "metadata": {
             "name": {"deep": SECRET},
@@ -128,7 +132,7 @@ def test_what_has_the_wrong_shape_keeps_it_emptied() -> None:
         "status": {},
     }
 
-    assert again(RawSnapshot({"PangolinResource": [wrong]}), AUTO).objects == {
+    assert written_and_read(RawSnapshot({"PangolinResource": [wrong]}), AUTO).objects == {
         "PangolinResource": [
             {
                 "metadata": {
@@ -145,7 +149,7 @@ def test_what_has_the_wrong_shape_keeps_it_emptied() -> None:
     }
 
 
-def test_of_other_managers_only_the_name_is_written_and_of_services_no_address() -> None:
+def test_a_file_contains_only_the_name_of_other_managers_and_no_address_of_a_service() -> None:
     theirs = {"manager": "operator", "fieldsV1": {"f:spec": {"f:name": {}}}, "time": "t"}
     ours = {
         "manager": "pic",
@@ -155,7 +159,7 @@ def test_of_other_managers_only_the_name_is_written_and_of_services_no_address()
             "f:spec": {"f:targets": {}, "f:httpConfig": {"f:sso": {"f:deeper": {}}}},
         },
     }
-    seen = RawSnapshot(
+    raw = RawSnapshot(
         {
             "PangolinResource": [{"metadata": {"name": "x", "managedFields": [theirs, ours]}}],
             "Service": [
@@ -165,7 +169,7 @@ def test_of_other_managers_only_the_name_is_written_and_of_services_no_address()
         }
     )
 
-    assert again(seen, AUTO).objects == {
+    assert written_and_read(raw, AUTO).objects == {
         "PangolinResource": [
             {
                 "metadata": {
@@ -219,16 +223,16 @@ OBJECTS = r"""{
 SCHEMA = Schema(subdomain_optional=True, protection=False)
 
 
-def test_a_file_is_one_object_a_line() -> None:
+def test_a_file_has_one_object_per_line() -> None:
     web = {
         "apiVersion": "networking.k8s.io/v1",
         "spec": {"tls": [{"hosts": ["a.b"]}], "rules": [{"host": "a.b"}]},
         "metadata": {"uid": "u", "name": "web", "namespace": "bb"},
     }
     books = {"annotations": {"x": "y", "pihole.io/hosts": "a"}, "name": "bücher", "namespace": "bb"}
-    seen = RawSnapshot({"Service": [], "Ingress": [web, {"metadata": books}]}, "cluster-1", SCHEMA)
+    raw = RawSnapshot({"Service": [], "Ingress": [web, {"metadata": books}]}, "cluster-1", SCHEMA)
 
-    text = snapshot_file.document(seen, AUTO)
+    text = snapshot_file.render(raw, AUTO)
 
     assert text == f'{json.dumps(HEAD)[:-1]}, "objects": {OBJECTS}}}\n'
 
@@ -241,28 +245,33 @@ def problem(tmp_path: Path, content: bytes, settings: Settings = AUTO) -> str:
     return str(caught.value).removeprefix(f"{tmp_path}/")
 
 
-def test_a_file_is_read_whole(tmp_path: Path) -> None:
+def test_a_written_file_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "snap.json"
     snapshot_file.write(json.dumps({**HEAD, "objects": {"Service": [{}], "Ingress": []}}), path)
 
-    seen = snapshot_file.read(str(path), AUTO, io.BytesIO())
+    raw = snapshot_file.read(str(path), AUTO, io.BytesIO())
 
-    assert seen == RawSnapshot({"Service": [{}], "Ingress": []}, "cluster-1", SCHEMA)
+    assert raw == RawSnapshot({"Service": [{}], "Ingress": []}, "cluster-1", SCHEMA)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", f":1: it is not JSON, or was cut off; {NEXT}"),
-        (b'{"kind":\n"pic', f":2: it is not JSON, or was cut off; {NEXT}"),
-        (b"\xff\xfe\xff", f": it is not JSON; {NEXT}"),
-        (b"[" * 200_000, f": it is not JSON; {NEXT}"),
-        (b"3", f": it is no snapshot of pic; {NEXT}"),
-        (b'{"kind": "List"}', f": it is no snapshot of pic; {NEXT}"),
-        (b'{"kind": "pic snapshot"}', f": it has version null, and this pic reads 1; {NEXT}"),
+        (b"", f":1: the file is not JSON, or it was cut off; {NEXT_STEP}"),
+        (b'{"kind":\n"pic', f":2: the file is not JSON, or it was cut off; {NEXT_STEP}"),
+        (b"\xff\xfe\xff", f": the file is not JSON; {NEXT_STEP}"),
+        (b"[" * 200_000, f": the file is not JSON; {NEXT_STEP}"),
+        (b"3", f": the file is not a snapshot of pic; {NEXT_STEP}"),
+        (b'{"kind": "List"}', f": the file is not a snapshot of pic; {NEXT_STEP}"),
+        (
+            b'{"kind": "pic snapshot"}',
+            f": the file has version null, but pic reads 1; {NEXT_STEP}",
+        ),
     ],
 )
-def test_what_is_no_snapshot_says_so(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_file_that_is_not_a_snapshot_is_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     assert problem(tmp_path, content) == f"snap.json{message}"
 
 
@@ -273,35 +282,36 @@ FLAGS = "singleTarget, subdomainOptional, tunnelNamespace, protection"
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ({"version": 2}, "it has version 2, and this pic reads 1"),
-        ({"clusterId": 3}, "clusterId is no text"),
-        ({"listings": None}, "listings is no list of texts"),
-        ({"listings": [3]}, "listings is no list of texts"),
-        ({"schema": None}, f"schema is not a map of {FLAGS}"),
-        ({"schema": {**HEAD["schema"], "protection": 1}}, f"schema is not a map of {FLAGS}"),
+        ({"version": 2}, "the file has version 2, but pic reads 1"),
+        ({"clusterId": 3}, "clusterId is not text"),
+        ({"listings": None}, "listings is not a list of texts"),
+        ({"listings": [3]}, "listings is not a list of texts"),
+        ({"schema": None}, f"schema is not a map with {FLAGS}"),
+        ({"schema": {**HEAD["schema"], "protection": 1}}, f"schema is not a map with {FLAGS}"),
         ({"objects": None}, f"objects is not a map of lists of {KINDS}"),
         ({"objects": {"Secret": []}}, f"objects is not a map of lists of {KINDS}"),
         ({"objects": {"Service": {}}}, f"objects is not a map of lists of {KINDS}"),
         ({"objects": {"Service": [3]}}, f"objects is not a map of lists of {KINDS}"),
     ],
 )
-def test_a_snapshot_of_another_shape_is_refused(
+def test_a_malformed_snapshot_is_refused(
     tmp_path: Path, part: dict[str, object], message: str
 ) -> None:
     content = json.dumps({**HEAD, "objects": {}, **part}).encode()
 
-    assert problem(tmp_path, content) == f"snap.json: {message}; {NEXT}"
+    assert problem(tmp_path, content) == f"snap.json: {message}; {NEXT_STEP}"
 
 
-def test_a_snapshot_of_other_settings_is_refused(tmp_path: Path) -> None:
+def test_a_snapshot_for_other_settings_is_refused(tmp_path: Path) -> None:
     content = json.dumps({**HEAD, "objects": {}}).encode()
 
     other = Settings(namespaces=("bb",), ingress_classes=("",))
 
     assert problem(tmp_path, content, other) == (
-        "snap.json: it was written for other settings: it lacks ingressclasses.networking.k8s.io,"
-        " lacks ingresses.networking.k8s.io in bb, lacks services in bb,"
-        f" also has ingresses.networking.k8s.io, also has services; {NEXT}"
+        "snap.json: the file was written for other settings: it lacks"
+        " ingressclasses.networking.k8s.io, lacks ingresses.networking.k8s.io in bb,"
+        " lacks services in bb,"
+        f" also has ingresses.networking.k8s.io, also has services; {NEXT_STEP}"
     )
 
 
@@ -313,12 +323,12 @@ def test_a_snapshot_of_other_settings_is_refused(tmp_path: Path) -> None:
         (ResourceSchema.TARGET, SCHEMA_TARGET),
     ],
 )
-def test_a_schema_that_is_set_goes_before_the_one_that_was_seen(
+def test_a_schema_in_the_settings_wins_over_the_one_in_the_file(
     setting: ResourceSchema, schema: Schema
 ) -> None:
     settings = Settings(resource_schema=setting)
 
-    assert again(RawSnapshot({}, "cluster-1", SCHEMA), settings) == RawSnapshot(
+    assert written_and_read(RawSnapshot({}, "cluster-1", SCHEMA), settings) == RawSnapshot(
         {}, "cluster-1", schema
     )
 
@@ -331,25 +341,25 @@ def test_a_schema_that_is_set_goes_before_the_one_that_was_seen(
         Settings(ingress_classes=("", "x"), tunnel_namespace="net", tunnel_namespaces=("a",)),
     ],
 )
-def test_the_listings_are_those_of_the_cluster(settings: Settings) -> None:
+def test_a_file_names_the_listings_that_a_run_makes(settings: Settings) -> None:
     listed = sorted(
-        (each.kind.plural, f" in {each.namespace}" if each.namespace else "")
-        for each in listing.listings(settings)
+        (one.kind.plural, f" in {one.namespace}" if one.namespace else "")
+        for one in listing.listings(settings)
     )
 
-    found = [each.partition(" in ") for each in snapshot_file.listings(settings)]
+    parts = [name.partition(" in ") for name in snapshot_file.listing_names(settings)]
 
-    assert sorted((what.partition(".")[0], sep + where) for what, sep, where in found) == listed
+    assert sorted((what.partition(".")[0], sep + where) for what, sep, where in parts) == listed
 
 
-def test_a_file_that_cannot_be_read_names_what_writes_one() -> None:
+def test_the_error_for_an_unreadable_file_names_the_command_that_writes_one() -> None:
     with pytest.raises(ManifestError) as caught:
         snapshot_file.read("/nowhere", AUTO, io.BytesIO())
 
-    assert str(caught.value) == f"/nowhere: cannot be read: No such file or directory; {NEXT}"
+    assert str(caught.value) == f"/nowhere: cannot be read: No such file or directory; {NEXT_STEP}"
 
 
-def test_a_file_that_cannot_be_written_is_told() -> None:
+def test_a_file_that_cannot_be_written_is_an_error() -> None:
     with pytest.raises(SettingsError) as caught:
         snapshot_file.write("{}", Path("/nowhere/at/all"))
 

@@ -1,4 +1,4 @@
-"""What a snapshot file has of Pi-hole."""
+"""The records of Pi-hole in a snapshot file."""
 
 import io
 import json
@@ -14,27 +14,27 @@ from pic.snapshot import snapshot_file
 from pic.snapshot.assemble import RawSnapshot
 
 PIHOLE = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
-NEXT = "pic snapshot --out FILE writes a new one"
+NEXT_STEP = "run pic snapshot --out FILE to write a new one"
 INGRESS = {
     "metadata": {"name": "web", "namespace": "lab", "annotations": {"pihole.io/register": "true"}},
     "spec": {"rules": [{"host": "Web.lan"}]},
 }
 OURS = LiveRecord("gone.lan", "192.0.2.9", ours=True)
-ASKED = LiveRecord("web.lan", "192.0.2.8", alone=False)
+REQUESTED = LiveRecord("web.lan", "192.0.2.8", alone=False)
 BY_HAND = LiveRecord("diary.lan", "192.0.2.7")
 
 
-def seen(*records: LiveRecord) -> RawSnapshot:
+def raw_snapshot(*records: LiveRecord) -> RawSnapshot:
     return RawSnapshot({"Ingress": [INGRESS]}, "cluster-1", records=records)
 
 
-def again(found: RawSnapshot) -> RawSnapshot:
-    text = snapshot_file.document(found, PIHOLE)
+def written_and_read(raw: RawSnapshot) -> RawSnapshot:
+    text = snapshot_file.render(raw, PIHOLE)
     return snapshot_file.read("-", PIHOLE, io.BytesIO(text.encode()))
 
 
-def test_our_records_are_written_and_those_of_others_for_hosts_that_are_asked_for() -> None:
-    text = snapshot_file.document(seen(ASKED, BY_HAND, OURS), PIHOLE)
+def test_a_file_contains_our_records_and_others_for_requested_hosts() -> None:
+    text = snapshot_file.render(raw_snapshot(REQUESTED, BY_HAND, OURS), PIHOLE)
 
     assert '"unanswered": null, "records": [\n' in text
     assert text.splitlines()[1:4] == [
@@ -45,32 +45,32 @@ def test_our_records_are_written_and_those_of_others_for_hosts_that_are_asked_fo
     assert "diary" not in text
 
 
-def test_what_was_written_is_read_again() -> None:
-    assert again(seen(ASKED, OURS)).records == (OURS, ASKED)
-    assert again(seen()).records == ()
+def test_written_records_can_be_read() -> None:
+    assert written_and_read(raw_snapshot(REQUESTED, OURS)).records == (OURS, REQUESTED)
+    assert written_and_read(raw_snapshot()).records == ()
 
 
-def test_a_pihole_that_was_not_asked_has_no_records() -> None:
-    found = again(replace(seen(), records=None))
+def test_without_a_read_of_pihole_a_file_has_no_records() -> None:
+    read = written_and_read(replace(raw_snapshot(), records=None))
 
-    assert (found.records, found.unanswered) == (None, None)
+    assert (read.records, read.unanswered) == (None, None)
 
 
-def test_why_a_pihole_did_not_answer_is_in_the_file() -> None:
+def test_a_file_says_why_pihole_did_not_answer() -> None:
     why = Unanswered("http://pi.hole", PiholeError("no answer: check the network"))
 
-    found = again(replace(seen(), records=None, unanswered=why))
+    read = written_and_read(replace(raw_snapshot(), records=None, unanswered=why))
 
-    assert found.records is None
-    assert found.unanswered is not None
-    assert (found.unanswered.url, str(found.unanswered.error)) == (
+    assert read.records is None
+    assert read.unanswered is not None
+    assert (read.unanswered.url, str(read.unanswered.error)) == (
         "http://pi.hole",
         "no answer: check the network",
     )
 
 
 def written(**parts: object) -> Any:
-    return {**json.loads(snapshot_file.document(seen(OURS), PIHOLE)), **parts}
+    return {**json.loads(snapshot_file.render(raw_snapshot(OURS), PIHOLE)), **parts}
 
 
 def problem(document: object, settings: Settings = PIHOLE) -> str:
@@ -79,31 +79,32 @@ def problem(document: object, settings: Settings = PIHOLE) -> str:
     return str(caught.value)
 
 
-def test_a_file_that_was_written_without_the_target_lacks_the_records() -> None:
+def test_a_file_without_records_is_refused_when_pihole_is_a_target() -> None:
     document = {key: value for key, value in written().items() if key != "records"}
 
     assert problem(document) == (
-        f"stdin: it was written for other settings: it lacks the records of Pi-hole; {NEXT}"
+        "stdin: the file was written for other settings: it lacks the records of Pi-hole;"
+        f" {NEXT_STEP}"
     )
 
 
-def test_a_file_that_was_written_with_the_target_has_more_than_a_stack_without_it_reads() -> None:
+def test_a_file_with_records_is_refused_when_pihole_is_no_target() -> None:
     assert "also has the records of Pi-hole" in problem(written(), Settings())
 
 
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"records": {}}, "records is not a list of maps of host, ip, ours, alone"),
-        ({"records": [3]}, "records is not a list of maps of host, ip, ours, alone"),
-        ({"records": [{"host": "a"}]}, "records is not a list of maps of host, ip, ours, alone"),
+        ({"records": {}}, "records is not a list of maps with host, ip, ours, alone"),
+        ({"records": [3]}, "records is not a list of maps with host, ip, ours, alone"),
+        ({"records": [{"host": "a"}]}, "records is not a list of maps with host, ip, ours, alone"),
         (
             {"records": [{"host": "a", "ip": 1, "ours": True, "alone": True}]},
-            "records has a value of another kind",
+            "records contains a value of the wrong type",
         ),
-        ({"unanswered": 3}, "unanswered is not a map of url, problem"),
-        ({"unanswered": {"url": "u"}}, "unanswered is not a map of url, problem"),
+        ({"unanswered": 3}, "unanswered is not a map with url, problem"),
+        ({"unanswered": {"url": "u"}}, "unanswered is not a map with url, problem"),
     ],
 )
-def test_records_of_another_shape_are_refused(parts: dict[str, object], message: str) -> None:
-    assert problem(written(**parts)) == f"stdin: {message}; {NEXT}"
+def test_malformed_records_are_refused(parts: dict[str, object], message: str) -> None:
+    assert problem(written(**parts)) == f"stdin: {message}; {NEXT_STEP}"

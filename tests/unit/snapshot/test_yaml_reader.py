@@ -6,7 +6,7 @@ from pic.snapshot.yaml_reader import (
     DEEPEST,
     TextError,
     documents,
-    scalar,
+    parse_scalar,
 )
 
 
@@ -14,7 +14,7 @@ def values(text: str) -> list[object]:
     return [document.value for document in documents(text)]
 
 
-def value(text: str) -> object:
+def single_value(text: str) -> object:
     return values(text)[0]
 
 
@@ -24,7 +24,7 @@ def problem(text: str) -> tuple[int, str]:
     return caught.value.line, str(caught.value)
 
 
-def doubt(text: str) -> tuple[int, str] | None:
+def document_problem(text: str) -> tuple[int, str] | None:
     (document,) = documents(text)
     if document.problem is None:
         return None
@@ -65,21 +65,23 @@ def doubt(text: str) -> tuple[int, str] | None:
         ("web", "web"),
     ],
 )
-def test_text_without_quotes_means_what_kubectl_takes_it_for(text: str, meaning: object) -> None:
-    found = scalar(text)
+def test_a_scalar_without_quotes_has_the_value_that_kubectl_reads(
+    text: str, meaning: object
+) -> None:
+    value = parse_scalar(text)
 
-    assert (found, type(found)) == (meaning, type(meaning))
+    assert (value, type(value)) == (meaning, type(meaning))
 
 
-def test_quotes_and_tags_decide_before_the_look_of_a_text() -> None:
+def test_quotes_and_tags_decide_the_type_of_a_scalar() -> None:
     text = "{a: '1', b: !!str 1, c: ! 1, d: !!int '1', e: !!timestamp 2001-01-01, f: !!map {}}"
 
-    assert value(text) == {"a": "1", "b": "1", "c": "1", "d": 1, "e": "2001-01-01", "f": {}}
-    assert doubt(text) is None
+    assert single_value(text) == {"a": "1", "b": "1", "c": "1", "d": 1, "e": "2001-01-01", "f": {}}
+    assert document_problem(text) is None
 
 
-def test_keys_are_text_as_they_are_written() -> None:
-    assert value("{on: 1, 2: 3, ~: 4, 0x10: 5, '<<': 6}") == {
+def test_keys_are_always_text() -> None:
+    assert single_value("{on: 1, 2: 3, ~: 4, 0x10: 5, '<<': 6}") == {
         "on": 1,
         "2": 3,
         "~": 4,
@@ -89,11 +91,11 @@ def test_keys_are_text_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3\n", '{"a": 1, "b": 2, "a": 3}'])
-def test_a_key_that_stands_twice_counts_as_its_last(text: str) -> None:
-    assert value(text) == {"a": 3, "b": 2}
+def test_the_last_of_two_equal_keys_counts(text: str) -> None:
+    assert single_value(text) == {"a": 3, "b": 2}
 
 
-def test_anchors_and_merge_keys_are_followed() -> None:
+def test_aliases_and_merge_keys_are_resolved() -> None:
     text = """
 base: &base {a: 1, b: 1}
 more: &more {b: 2, c: 2}
@@ -104,7 +106,7 @@ many: {<<: [*base, *more], d: *name}
 key: {*name : 1}
 """
 
-    assert value(text) == {
+    assert single_value(text) == {
         "base": {"a": 1, "b": 1},
         "more": {"b": 2, "c": 2},
         "name": "web",
@@ -115,42 +117,42 @@ key: {*name : 1}
     }
 
 
-def test_anchors_end_with_their_document() -> None:
+def test_an_anchor_is_valid_only_in_its_document() -> None:
     first, second = documents("a: &x 1\n---\nb: *x\n")
 
     assert (first.value, first.problem) == ({"a": 1}, None)
-    assert str(second.problem) == "there is no anchor &x for *x"
+    assert str(second.problem) == "the alias *x has no anchor &x"
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "says"),
+    ("text", "line", "message"),
     [
-        ("a: 1\nb: !Ref x", 2, "the tag !Ref is not known"),
+        ("a: 1\nb: !Ref x", 2, "unknown tag !Ref"),
         (
             "a: !!python/object:os.system {}",
             1,
-            "the tag tag:yaml.org,2002:python/object:os.system is not known",
+            "unknown tag tag:yaml.org,2002:python/object:os.system",
         ),
         ("a: 1\n{b: c}: 1\n", 2, "a key is a map or a list"),
         ("? [a]\n: 1\n", 1, "a key is a map or a list"),
-        ("a: &a [*a]", 1, "*a is inside of what it stands for"),
-        ("a: *b", 1, "there is no anchor &b for *b"),
-        ("a: 1\n<<: 3\nb: !Ref x", 2, "<< takes a map, or a list of maps"),
+        ("a: &a [*a]", 1, "the alias *a is inside its own anchor"),
+        ("a: *b", 1, "the alias *b has no anchor &b"),
+        ("a: 1\n<<: 3\nb: !Ref x", 2, "<< needs a map, or a list of maps"),
     ],
 )
-def test_what_is_odd_leaves_a_doubt_and_the_text_is_read_on(
-    text: str, line: int, says: str
+def test_a_mistake_that_the_parser_can_read_past_is_recorded(
+    text: str, line: int, message: str
 ) -> None:
-    assert doubt(text) == (line, says)
+    assert document_problem(text) == (line, message)
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "says"),
+    ("text", "line", "message"),
     [
         ("a: 1\nb: [", 3, "did not find expected node content"),
         ("a: 1\nb\n\n\nc: 2\n", 2, "could not find expected ':'"),
-        ("a: 1\nb: \x01\n", 2, "it holds a character that YAML does not allow"),
-        ("a: é\nb: \x00\n", 2, "it holds a character that YAML does not allow"),
+        ("a: 1\nb: \x01\n", 2, "YAML does not allow a character on this line"),
+        ("a: é\nb: \x00\n", 2, "YAML does not allow a character on this line"),
         ('{"a": "\\ud800"}', 1, "found invalid Unicode character escape code"),
         (
             '{"\\ud83d\\ude00": 1,\n"b": "\\udc00"}',
@@ -160,48 +162,48 @@ def test_what_is_odd_leaves_a_doubt_and_the_text_is_read_on(
         ('{"a": 1,\n"b" "c"}', 2, "did not find expected ',' or '}'"),
     ],
 )
-def test_a_mistake_has_its_line(text: str, line: int, says: str) -> None:
-    assert problem(text) == (line, says)
+def test_the_error_for_a_mistake_has_its_line(text: str, line: int, message: str) -> None:
+    assert problem(text) == (line, message)
 
 
 @pytest.mark.parametrize("text", ["- " * 100_000, "{a: " * 100_000, '{"a":' * 9999, "[" * 900])
-def test_deep_nesting_ends_in_an_error(text: str) -> None:
-    assert problem(text) == (1, f"it is nested more than {DEEPEST} levels deep")
+def test_deep_nesting_is_an_error(text: str) -> None:
+    assert problem(text) == (1, f"the nesting is more than {DEEPEST} levels deep")
 
 
-def test_nesting_that_the_parser_itself_refuses_ends_in_an_error() -> None:
-    line, says = problem("[" * 100_000)
+def test_nesting_that_the_parser_itself_refuses_is_an_error() -> None:
+    line, message = problem("[" * 100_000)
 
-    assert (line, "nest" in says) == (1, True)
+    assert (line, "nest" in message) == (1, True)
 
 
-def test_an_alias_bomb_ends_in_an_error() -> None:
+def test_an_alias_bomb_is_an_error() -> None:
     names = [f"x{number}" for number in range(30)]
     bomb = "x0: &x0 [lol, lol]\n" + "".join(
         f"{name}: &{name} [{', '.join(f'*{last}' for _ in range(9))}]\n"
         for last, name in pairwise(names)
     )
 
-    assert problem(bomb) == (7, "its aliases stand for more than 1,000,000 values")
+    assert problem(bomb) == (7, "the aliases stand for more than 1,000,000 values")
 
 
 def test_json_is_read_as_json() -> None:
     text = '\n{"a": "\\ud83d\\ude00", "b": [1.0, 2.5, 1e999]}\n\n{\n"c": "\\/"\n}'
 
-    found = [(document.line, document.value) for document in documents(text)]
+    parsed = [(document.line, document.value) for document in documents(text)]
 
-    assert found == [(2, {"a": "😀", "b": [1, 2.5, "1e999"]}), (4, {"c": "/"})]
+    assert parsed == [(2, {"a": "😀", "b": [1, 2.5, "1e999"]}), (4, {"c": "/"})]
 
 
 def test_yaml_in_braces_is_read_as_yaml() -> None:
     assert values("{a: b}\n---\n{\"c\": NaN, 'd': 1}\n") == [{"a": "b"}, {"c": "NaN", "d": 1}]
 
 
-def test_what_only_looks_like_json_is_read_as_yaml() -> None:
-    assert value('{"a": NaN, "b": 1}') == {"a": "NaN", "b": 1}
+def test_text_that_only_looks_like_json_is_read_as_yaml() -> None:
+    assert single_value('{"a": NaN, "b": 1}') == {"a": "NaN", "b": 1}
 
 
-def test_documents_and_items_know_where_they_begin() -> None:
+def test_documents_and_items_know_their_lines() -> None:
     (first, second) = documents(
         "# one\na: 1\n---\n\nitems:\n  - kind: b\n    c: {}\n  - {metadata: 1}\n  - {}\n"
     )
@@ -210,6 +212,6 @@ def test_documents_and_items_know_where_they_begin() -> None:
     assert sorted(second.lines.values()) == [6, 8]
 
 
-def test_documents_may_be_empty_or_plain_text() -> None:
+def test_documents_can_be_empty_or_plain_text() -> None:
     assert values("") == []
     assert values("---\n---\nweb\n---\n- 1\n") == [None, "web", [1]]

@@ -100,11 +100,11 @@ def test_a_snapshot_of_other_settings_is_no_snapshot_for_these(capsys: Capture) 
 
     assert main.main(["plan", "--snapshot", "snap.json", "--config", "tunnelNamespace=net"]) == 2
     assert capsys.readouterr().err == (
-        "pic: snap.json: it was written for other settings: it lacks"
+        "pic: snap.json: the file was written for other settings: it lacks"
         " pangolinorganizations.tunnel.pangolin.io in net, lacks"
         " pangolintunnels.tunnel.pangolin.io in net, also has"
         " pangolinorganizations.tunnel.pangolin.io, also has pangolintunnels.tunnel.pangolin.io;"
-        " pic snapshot --out FILE writes a new one\n"
+        " run pic snapshot --out FILE to write a new one\n"
     )
 
 
