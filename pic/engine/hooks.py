@@ -1,4 +1,8 @@
-"""What happens around the engine's steps: Events at Ingresses, and checks before it writes."""
+"""Hooks into the engine's steps: posts Events at Ingresses, and checks an object before a write.
+
+The engine calls a hook from its own event loop while the registration of the resource still waits.
+So hooks do their requests in threads of their own, with a deadline.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -22,16 +26,17 @@ from pic.snapshot.pangolin import live_resource
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8
-# The operator may write in between; a controller that still runs writes again and again.
+# The operator may write in between. The Go controller, where it still runs, writes all the time.
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the hooks work with once the settings are known.
+class RunContext:
+    """What the hooks need to know of a run.
 
     Attributes:
-        unread: By target, why this run does not know what is there: so nothing is deleted there.
+        unread: The targets whose contents this run does not know, with the reason. Nothing is
+            deleted there.
         owners: The Ingresses of DNS records, by host.
     """
 
@@ -44,7 +49,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What resources bind: `adopting` those whose object is of the Go controller."""
+    """The hooks that resources bind: `adopting` is for objects of the Go controller."""
 
     usual: ResourceHookBinding
     adopting: ResourceHookBinding
@@ -53,17 +58,17 @@ class Bindings:
 class Hooks:
     """The hooks of every resource.
 
-    The state records their names, and the engine refuses to delete a resource whose hook the
-    program does not register. So the names stay as they are for ever, and all of them are
-    registered before anything can fail.
+    The state records the names of hooks, and the engine refuses to delete a resource whose hook the
+    program does not register. So the names never change, and all hooks are registered before
+    anything can fail.
     """
 
     def __init__(self, deadline: float = DEADLINE_SECONDS) -> None:
         self._deadline = deadline
-        self._surroundings: Surroundings | None = None
-        self._told = 0
-        # Threads of our own: those of the event loop are all busy with registrations, and each of
-        # these waits for its hook.
+        self._context: RunContext | None = None
+        self._posted = 0
+        # Threads of their own: those of the event loop are all busy with registrations, each of
+        # which waits for its hook.
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="pic-hook")
         ignored = ResourceHookOptions(ignore_errors=True)
         self._after_create = ResourceHook("pic:after-create", self.created, ignored)
@@ -77,7 +82,7 @@ class Hooks:
         self._record_deleted = ResourceHook("pic:pihole-after-delete", self.gone, ignored)
 
     def binding(self, *, events: bool) -> Bindings:
-        """Return what resources bind: every call costs time, so without Events only the checks."""
+        """Return what resources bind. Every call costs time, so without Events only the checks."""
         adopting = self._bound(events=events)
         adopting.before_update = [self._before_update]
         return Bindings(self._bound(events=events), adopting)
@@ -101,104 +106,104 @@ class Hooks:
             after_delete=[self._after_delete],
         )
 
-    def bind(self, surroundings: Surroundings) -> None:
-        """Give the hooks what they work with, before the first resource is declared."""
-        self._surroundings = surroundings
+    def bind(self, context: RunContext) -> None:
+        """Tell the hooks about the run, before the first resource is declared."""
+        self._context = context
 
-    async def warn(self, news: Sequence[EventText]) -> int:
-        """Tell Ingresses of warnings, and return how many could not be told in time."""
-        surroundings = self._surroundings
-        if surroundings is None:
-            return len(news)
-        jobs = (self._work(partial(events.warn, surroundings.transport, each)) for each in news)
-        ends = await asyncio.gather(*jobs, return_exceptions=True)
-        return sum(isinstance(end, Exception) for end in ends)
+    async def warn(self, warnings: Sequence[EventText]) -> int:
+        """Post warnings as Events, and return how many could not be posted in time."""
+        context = self._context
+        if context is None:
+            return len(warnings)
+        jobs = (
+            self._work(partial(events.warn, context.transport, warning)) for warning in warnings
+        )
+        results = await asyncio.gather(*jobs, return_exceptions=True)
+        return sum(isinstance(result, Exception) for result in results)
 
     async def created(self, args: ResourceHookArgs) -> None:
-        """Tell the Ingress of a new object."""
-        await self._tell("Created", "is exposed by", args.new_inputs)
+        """Post that an object is new."""
+        await self._post_host("Created", "is exposed by", args.new_inputs)
 
     async def updated(self, args: ResourceHookArgs) -> None:
-        """Tell the Ingress of a changed object; an adoption changes nothing and tells nothing."""
+        """Post that an object changed. An adoption changes no object, so it posts nothing."""
         if _generation(args.old_outputs) != _generation(args.new_outputs):
-            await self._tell("Updated", "is changed in", args.new_inputs)
+            await self._post_host("Updated", "is changed in", args.new_inputs)
 
     async def deleted(self, args: ResourceHookArgs) -> None:
-        """Tell the Ingress of an object that is gone."""
-        await self._tell("Deleted", "is no longer exposed; deleted is", args.old_inputs)
+        """Post that an object is deleted."""
+        await self._post_host("Deleted", "is no longer declared: deleted", args.old_inputs)
 
     async def check_owner(self, args: ResourceHookArgs) -> None:
-        """Fail the delete of an object that has become somebody else's.
+        """Fail the delete of an object that belongs to another owner by now.
 
         Raises:
             RuntimeError: The live object is not ours.
         """
-        surroundings = self._surroundings
-        if surroundings is None:
+        context = self._context
+        if context is None:
             raise RuntimeError("pic does not know its cluster yet, so nothing is deleted")
-        _refuse_unread(surroundings, "pangolin")
+        _refuse_unread(context, "pangolin")
         namespace, name, _ = _identity(args.old_inputs)
-        await self._work(partial(_check, surroundings, namespace, name))
+        await self._work(partial(_check, context, namespace, name))
 
     async def take_over(self, args: ResourceHookArgs) -> None:
-        """Make the fields of the Go controller's object pic's, before pic applies its own.
+        """Give pic the fields of the Go controller's object, before pic applies its own.
 
         Raises:
             RuntimeError: The live object is neither that controller's nor ours.
         """
-        surroundings = self._surroundings
-        if surroundings is None:
+        context = self._context
+        if context is None:
             raise RuntimeError("pic does not know its cluster yet, so nothing is taken over")
         namespace, name, _ = _identity(args.new_inputs)
-        await self._work(partial(_take_over, surroundings, namespace, name))
+        await self._work(partial(_take_over, context, namespace, name))
 
     async def check_read(self, _: ResourceHookArgs) -> None:
-        """Fail the delete of a record where this run does not know what Pi-hole has.
+        """Fail the delete of a record where this run could not read Pi-hole.
 
         Raises:
-            RuntimeError: It was not read.
+            RuntimeError: Pi-hole was not read.
         """
-        if self._surroundings is None:
+        if self._context is None:
             raise RuntimeError("pic does not know its Pi-hole yet, so nothing is deleted")
-        _refuse_unread(self._surroundings, "pihole")
+        _refuse_unread(self._context, "pihole")
 
     async def registered(self, args: ResourceHookArgs) -> None:
-        """Tell the Ingresses of a new record."""
-        await self._tell_of_record("Created", "Pi-hole answers {host} with {ip}", args.new_inputs)
+        """Post that a record is new."""
+        await self._post_record("Created", "Pi-hole answers {host} with {ip}", args.new_inputs)
 
     async def readdressed(self, args: ResourceHookArgs) -> None:
-        """Tell the Ingresses of another address."""
-        text = "Pi-hole answers {host} with another address, {ip}"
-        await self._tell_of_record("Updated", text, args.new_inputs)
+        """Post that a record has another address."""
+        text = "Pi-hole answers {host} with a new address, {ip}"
+        await self._post_record("Updated", text, args.new_inputs)
 
     async def gone(self, args: ResourceHookArgs) -> None:
-        """Tell the Ingresses of a record that is gone."""
-        text = "Pi-hole does not answer {host} with {ip} any more"
-        await self._tell_of_record("Deleted", text, args.old_inputs)
+        """Post that a record is deleted."""
+        text = "Pi-hole no longer answers {host} with {ip}"
+        await self._post_record("Deleted", text, args.old_inputs)
 
-    async def _tell_of_record(
-        self, reason: str, text: str, inputs: Mapping[str, Any] | None
-    ) -> None:
-        surroundings, inputs = self._surroundings, inputs or {}
+    async def _post_record(self, reason: str, text: str, inputs: Mapping[str, Any] | None) -> None:
+        context, inputs = self._context, inputs or {}
         message = text.format(host=inputs.get("host"), ip=inputs.get("ip"))
-        owners = surroundings.owners if surroundings else {}
+        owners = context.owners if context else {}
         for owner in owners.get(str(inputs.get("host")), ()):
             await self._post(
                 InvolvedObject(owner.namespace, owner.name, owner.uid), reason, message
             )
 
-    async def _tell(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
+    async def _post_host(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
         namespace, name, subject = _identity(inputs)
         message = f"{_host(inputs)} {what} PangolinResource {namespace}/{name}"
         await self._post(subject, reason, message)
 
     async def _post(self, subject: InvolvedObject, reason: str, message: str) -> None:
-        surroundings = self._surroundings
-        if surroundings is None or not surroundings.events or self._told >= EVENTS_A_RUN:
+        context = self._context
+        if context is None or not context.events or self._posted >= EVENTS_A_RUN:
             return
-        self._told += 1
+        self._posted += 1
         await self._work(
-            partial(events.post, surroundings.transport, subject, Level.NORMAL, reason, message)
+            partial(events.post, context.transport, subject, Level.NORMAL, reason, message)
         )
 
     async def _work(self, job: Callable[[], None]) -> None:
@@ -206,54 +211,54 @@ class Hooks:
         await asyncio.wait_for(loop.run_in_executor(self._workers, job), self._deadline)
 
 
-def _refuse_unread(surroundings: Surroundings, target: str) -> None:
-    if why := surroundings.unread.get(target):
-        raise RuntimeError(f"not deleted: this run does not know what {target} has, since {why}")
+def _refuse_unread(context: RunContext, target: str) -> None:
+    if why := context.unread.get(target):
+        raise RuntimeError(f"not deleted: this run could not read {target}: {why}")
 
 
-def _check(surroundings: Surroundings, namespace: str, name: str) -> None:
+def _check(context: RunContext, namespace: str, name: str) -> None:
     try:
-        _, whose = _look(surroundings, namespace, name)
+        _, owner = _live(context, namespace, name)
     except StatusError as error:
         if error.status == 404:
             return
         raise
-    if whose not in (OwnerKind.OURS, OwnerKind.STRIPPED):
+    if owner not in (OwnerKind.OURS, OwnerKind.STRIPPED):
         raise RuntimeError(
-            f"PangolinResource {namespace}/{name} is not ours any more ({whose}): not deleted. Run"
+            f"PangolinResource {namespace}/{name} is no longer ours ({owner}): not deleted. Run"
             " `pulumi state delete` on its URN to forget it"
         )
 
 
-def _take_over(surroundings: Surroundings, namespace: str, name: str) -> None:
+def _take_over(context: RunContext, namespace: str, name: str) -> None:
     for _ in range(ATTEMPTS):
-        found, whose = _look(surroundings, namespace, name)
-        if whose not in (OwnerKind.PREDECESSOR, OwnerKind.OURS, OwnerKind.STRIPPED):
+        live, owner = _live(context, namespace, name)
+        if owner not in (OwnerKind.PREDECESSOR, OwnerKind.OURS, OwnerKind.STRIPPED):
             raise RuntimeError(
-                f"PangolinResource {namespace}/{name} has become somebody else's ({whose}): not"
+                f"PangolinResource {namespace}/{name} belongs to another owner ({owner}): not"
                 " taken over"
             )
-        wanted = managed_fields.takeover_patch(found)
-        if wanted is None:
+        patch = managed_fields.takeover_patch(live)
+        if patch is None:
             return
         try:
             path = f"{_path(namespace, name)}?fieldManager={FIELD_MANAGER}"
-            surroundings.transport.request("PATCH", path, wanted)
+            context.transport.request("PATCH", path, patch)
         except StatusError as error:
             if error.status != 409:
                 raise
         else:
             return
     raise RuntimeError(
-        f"PangolinResource {namespace}/{name} changes all the time: not taken over. Scale the Go"
-        " controller to 0, and run again"
+        f"PangolinResource {namespace}/{name} keeps changing: not taken over. Scale the Go"
+        " controller to 0, then run pic again"
     )
 
 
-def _look(surroundings: Surroundings, namespace: str, name: str) -> tuple[Raw, OwnerKind]:
-    """Return a live object, and whose it is."""
-    found = mapping(surroundings.transport.get(_path(namespace, name)), "PangolinResource")
-    return found, surroundings.ownership.of(live_resource(found))
+def _live(context: RunContext, namespace: str, name: str) -> tuple[Raw, OwnerKind]:
+    """Return a live object, and which kind of owner it has."""
+    raw = mapping(context.transport.get(_path(namespace, name)), "PangolinResource")
+    return raw, context.ownership.of(live_resource(raw))
 
 
 def _path(namespace: str, name: str) -> str:
@@ -261,7 +266,7 @@ def _path(namespace: str, name: str) -> str:
 
 
 def _identity(inputs: Mapping[str, Any] | None) -> tuple[str, str, InvolvedObject]:
-    """Return namespace and name of an object, and the Ingress that controls it."""
+    """Return the namespace and name of an object, and the Ingress that controls it."""
     metadata = mapping((inputs or {}).get("metadata"), "metadata")
     namespace, name = str(metadata.get("namespace")), str(metadata.get("name"))
     owners = metadata.get("ownerReferences") or [{}]

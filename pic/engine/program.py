@@ -31,7 +31,7 @@ from pic.core.notices import Level, Notice
 from pic.engine import repair
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
-from pic.engine.hooks import Hooks, Surroundings
+from pic.engine.hooks import Hooks, RunContext
 from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
 from pic.planning import dns_records, guard
@@ -89,14 +89,14 @@ def bind(situation: Situation, hooks: Hooks) -> None:
         for host in dns_records.managed_hosts([ingress]):
             owners[host] = (Owner(ingress.namespace, ingress.name, ingress.uid),)
     owners.update({record.host: record.owners for record in situation.plan.records})
-    surroundings = Surroundings(
+    context = RunContext(
         situation.transport,
         situation.config.ownership,
         settings.events and not situation.bulk,
         _unread(settings, situation.unread),
         owners,
     )
-    hooks.bind(surroundings)
+    hooks.bind(context)
 
 
 def release(
@@ -117,10 +117,8 @@ def release(
         RefusedError: This is another cluster.
     """
     settings = config.settings
-    surroundings = Surroundings(
-        transport, config.ownership, settings.events, _unread(settings, unread)
-    )
-    hooks.bind(surroundings)
+    context = RunContext(transport, config.ownership, settings.events, _unread(settings, unread))
+    hooks.bind(context)
     guard.check_cluster(listing.read_cluster_id(transport, settings), settings)
 
 

@@ -1,4 +1,9 @@
-"""Which passes of the engine a run needs besides the one that does it. No I/O."""
+"""Says which passes the engine needs before a deployment, so that it can repair everything.
+
+The engine compares what is declared with its state, and never with the cluster. So it misses what
+others changed or deleted, and it cannot delete what its state does not have. These functions find
+both by comparing the state with the snapshot.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,68 +24,69 @@ from pic.planning import serialise
 from pic.planning.changes import Changes, differences
 from pic.planning.merge import held_spec
 from pic.settings.parse import PiholeApi, Settings
-from pic.snapshot.pangolin import live_resource as read_resource
+from pic.snapshot.pangolin import live_resource
 
 
 def stale(
     snapshot: Snapshot, plan: Plan, state: StackState, *, owner_references: bool
 ) -> tuple[str, ...]:
-    """Return the URNs that the engine has to read anew before it can repair them.
+    """Return the URNs that the engine must refresh before it can repair them.
 
-    It compares what is declared with what it remembers, so it misses what was changed or deleted
-    by others. What is declared anew it applies whole in any case.
+    A resource that is declared differently than before needs no refresh: the engine applies it
+    whole.
     """
-    live = {each.key: each for each in snapshot.live}
-    found = []
-    for wanted in plan.resources:
-        remembered = state.resources.get(wanted.host)
+    by_key = {live.key: live for live in snapshot.live}
+    urns = []
+    for resource in plan.resources:
+        remembered = state.resources.get(resource.host)
         if remembered is None:
             continue
-        there = live.get(remembered.key)
-        declared = wanted if owner_references else replace(wanted, owners=())
-        if there is None or (
-            _same(declared, remembered.inputs) and any(differences(declared, there))
+        live = by_key.get(remembered.key)
+        declared = resource if owner_references else replace(resource, owners=())
+        if live is None or (
+            _same(declared, remembered.inputs) and any(differences(declared, live))
         ):
-            found.append(remembered.urn)
-    return (*found, *_stale_records(snapshot, plan, state))
+            urns.append(remembered.urn)
+    return (*urns, *_stale_records(snapshot, plan, state))
 
 
 def _stale_records(snapshot: Snapshot, plan: Plan, state: StackState) -> Iterator[str]:
     if snapshot.records is None:
         return
-    live: dict[str, set[str]] = {}
-    for each in snapshot.records:
-        if each.ours:
-            live.setdefault(record_id(each), set()).add(each.ip)
-    for wanted in plan.records:
-        remembered = state.records.get(record_id(wanted))
-        # An interrupted change leaves a second address beside the one that is remembered.
-        is_as_declared = live.get(record_id(wanted)) == {wanted.ip}
-        if remembered and remembered.ip == wanted.ip and not is_as_declared:
+    addresses: dict[str, set[str]] = {}
+    for live in snapshot.records:
+        if live.ours:
+            addresses.setdefault(record_id(live), set()).add(live.ip)
+    for record in plan.records:
+        remembered = state.records.get(record_id(record))
+        # An interrupted change leaves a second address next to the recorded one.
+        is_as_declared = addresses.get(record_id(record)) == {record.ip}
+        if remembered and remembered.ip == record.ip and not is_as_declared:
             yield remembered.urn
 
 
-def _same(wanted: Resource, inputs: Raw) -> bool:
-    """Say whether a resource was declared like this the last time."""
-    last = read_resource(inputs)
+def _same(resource: Resource, inputs: Raw) -> bool:
+    """Say whether the last deployment declared a resource like this."""
+    last = live_resource(inputs)
     return (
-        serialise.spec(wanted.spec) == inputs.get("spec")
-        and dict(wanted.labels) == dict(last.labels)
-        and serialise.owner_references(wanted.owners) == serialise.owner_references(last.owners)
+        serialise.spec(resource.spec) == inputs.get("spec")
+        and dict(resource.labels) == dict(last.labels)
+        and serialise.owner_references(resource.owners) == serialise.owner_references(last.owners)
     )
 
 
 def strays(changes: Changes, state: StackState) -> tuple[LiveResource, ...]:
-    """Return what is live, ours and to go, and unknown to the engine, which so cannot delete it.
+    """Return the live objects of ours that must go and that the state does not have.
 
-    It is left of a run that was killed before it saved its state (DESIGN 9.3).
+    A run that was killed before it saved its state leaves them. The engine cannot delete them
+    before it has imported them.
     """
-    going = [*changes.removed, *(move.live for move in changes.moved)]
-    return tuple(live for live in going if live.key not in state.keys)
+    removals = [*changes.removed, *(move.live for move in changes.moved)]
+    return tuple(live for live in removals if live.key not in state.keys)
 
 
 def stray_records(changes: Changes, state: StackState, settings: Settings) -> tuple[Record, ...]:
-    """Return the records that are live, ours and to go, and unknown to the engine.
+    """Return the live records of ours that must go and that the state does not have.
 
     With `pic:piholeApi: dns-local` a record bears no marker. Only the state tells which records are
     ours, so there are none.
@@ -91,16 +97,16 @@ def stray_records(changes: Changes, state: StackState, settings: Settings) -> tu
 
 
 def _unknown_records(changes: Changes, state: StackState) -> tuple[Record, ...]:
-    lost = {
-        record_id(each): Record(each.host, each.ip, ())
-        for each in changes.records.removed
-        if record_id(each) not in state.records
+    unknown = {
+        record_id(live): Record(live.host, live.ip, ())
+        for live in changes.records.removed
+        if record_id(live) not in state.records
     }
-    return tuple(each for _, each in sorted(lost.items()))
+    return tuple(record for _, record in sorted(unknown.items()))
 
 
 def orphans(strays: Iterable[LiveResource], records: Iterable[Record]) -> Iterator[Notice]:
-    """Yield what to tell of strays where nobody takes them up (DESIGN 9.3)."""
+    """Yield a notice for each stray, for a plain `pulumi up`, which does not import them."""
     for live in strays:
         yield _orphan(Ref(KIND, live.namespace, live.name), live.host)
     for record in records:
@@ -109,31 +115,31 @@ def orphans(strays: Iterable[LiveResource], records: Iterable[Record]) -> Iterat
 
 def _orphan(about: Ref, host: str) -> Notice:
     message = (
-        "an interrupted run has left it and nothing asks for it; the engine does not know it, so it"
-        " stays: pic up deletes it"
+        "an interrupted run left it and no Ingress asks for it; the state does not have it, so this"
+        " run leaves it: pic up deletes it"
     )
     return Notice(Reason.UNTRACKED_ORPHAN, about, message, host or None)
 
 
-def adopting(plan: Plan, found: Sequence[LiveResource], state: StackState) -> Plan:
-    """Return a plan that makes strays known to the engine, which may then delete them.
+def adopting(plan: Plan, strays: Sequence[LiveResource], state: StackState) -> Plan:
+    """Return a plan that imports strays, so that the engine can delete them afterwards.
 
-    A stray takes the engine's name of its host where that is free, so that what replaces it
-    waits until it is gone.
+    A stray gets the Pulumi name of its host where that is free. Then the resource that replaces it
+    waits until the stray is deleted.
     """
     taken = set(state.resources)
-    declared: dict[str, Resource] = {each.host: each for each in plan.resources}
-    for live in found:
+    declared = {resource.host: resource for resource in plan.resources}
+    for live in strays:
         name = live.host
         if not name or name in taken:
             name = "/".join([live.host, *live.key])
         taken.add(name)
         declared[name] = as_live(live, name)
-    return replace(plan, resources=tuple(each for _, each in sorted(declared.items())))
+    return replace(plan, resources=tuple(resource for _, resource in sorted(declared.items())))
 
 
 def as_live(live: LiveResource, name: str) -> Resource:
-    """Return a live object as a resource that declares it as it is, under some name."""
+    """Return the resource that declares a live object as it is, under a Pulumi name."""
     return Resource(
         host=name,
         namespace=live.namespace,
@@ -147,8 +153,8 @@ def as_live(live: LiveResource, name: str) -> Resource:
 
 
 def scope_changes(before: Raw, after: Mapping[str, object]) -> Iterator[str]:
-    """Yield in words what differs from the last deployment, in how a plan is seen or found."""
+    """Yield in words which means differ from those of the last deployment."""
     for key, value in after.items():
-        known = before.get(key)
-        if known is not None and known != value:
-            yield f"{key} {known} → {value}"
+        former = before.get(key)
+        if former is not None and former != value:
+            yield f"{key} {former} → {value}"

@@ -6,9 +6,9 @@ from dev.controlplane.api import JSON
 from pic.cluster import managed_fields
 from pic.core.names import STACK_LABEL, object_name
 from pic.settings.stack_file import StackFile
-from tests.engine.answers import Answer, done, failed
+from tests.engine.answers import Answer, failed, succeeded
 from tests.engine.stage import APIS, Object, Stage
-from tests.engine.test_lifecycle import MANAGED
+from tests.engine.managed_fields import MANAGED_FIELDS
 
 NOTE = "example.com/note"
 LABELS = ("name", "namespace", "stack", "uid")
@@ -107,14 +107,14 @@ def test_an_object_of_the_go_controller_becomes_ours_with_every_field(stage: Sta
     host, [made] = stage.host("www"), before
     steps = (("create", "cluster"), ("import", host), ("update", host))
     assert (preview.code, preview.steps, previewed) == (0, steps, before)
-    assert answer == done(*steps)
-    assert (again, stage.objects()) == (done(), [live])
+    assert answer == succeeded(*steps)
+    assert (again, stage.objects()) == (succeeded(), [live])
     ours: Object = {
         "f:metadata": {
-            **MANAGED["f:metadata"],
+            **MANAGED_FIELDS["f:metadata"],
             "f:ownerReferences": {f'k:{{"uid":"{uid}"}}': {}},
         },
-        "f:spec": MANAGED["f:spec"],
+        "f:spec": MANAGED_FIELDS["f:spec"],
     }
     assert owners_of_fields(live) == {
         ("pic", "Apply", ""): ours,
@@ -197,16 +197,16 @@ def test_a_new_stack_takes_over_what_an_earlier_one_has(stage: Stage) -> None:
     late = stage.up()
 
     www, key = stage.host("www"), f"{stage.name}/{before[0]['metadata']['name']}"
-    assert answer == done(("create", "cluster"), ("import", www), ("update", www))
+    assert answer == succeeded(("create", "cluster"), ("import", www), ("update", www))
     assert [_lasting(each) for each in taken] == labelled(before, stack)
-    assert again == done()
+    assert again == succeeded()
     assert late == failed(
-        f'before hook "pic:before-delete" failed: PangolinResource {key} is not ours any more'
+        f'before hook "pic:before-delete" failed: PangolinResource {key} is no longer ours'
         " (other stack): not deleted. Run `pulumi state delete` on its URN to forget it",
         "update failed",
         warnings=[
-            f"HostConflict: Ingress {stage.name}/web: PangolinResource {key} exposes {www}, and it"
-            " is not ours: delete it, or give the host up"
+            f"HostConflict: Ingress {stage.name}/web: PangolinResource {key} already exposes {www},"
+            " and this stack does not own it: delete it, or use another host"
         ],
     )
     assert stage.objects() == taken
@@ -229,11 +229,11 @@ def test_a_renamed_stack_keeps_its_objects_and_deletes_none_it_has_not_taken(sta
     assert (answer.steps, answer.warnings, answer.complaints) == (
         steps,
         (
-            f"LeftBehind: PangolinResource {key}: it is of the stack in pic:adoptFrom and nothing"
-            " here asks for it: it stays as it is",
+            f"LeftBehind: PangolinResource {key}: it belongs to the stack in pic:adoptFrom, and no"
+            " Ingress of this stack asks for it: pic leaves it unchanged",
         ),
         (
-            f'before hook "pic:before-delete" failed: PangolinResource {key} is not ours any more'
+            f'before hook "pic:before-delete" failed: PangolinResource {key} is no longer ours'
             " (earlier stack): not deleted. Run `pulumi state delete` on its URN to forget it",
             "update failed",
         ),

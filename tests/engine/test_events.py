@@ -1,7 +1,7 @@
 """Events at the Ingresses, also under a plain `pulumi up`."""
 
 from pic.planning.annotations import NAMES, PREFIX
-from tests.engine.stage import Said, Stage
+from tests.engine.stage import PicRun, Stage
 
 
 def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
@@ -21,7 +21,7 @@ def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
         (
             "Normal",
             "Deleted",
-            f"{old} is no longer exposed; deleted is PangolinResource {name['old']}",
+            f"{old} is no longer declared: deleted PangolinResource {name['old']}",
         ),
         ("Normal", "Updated", f"{www} is changed in PangolinResource {name['www']}"),
     ]
@@ -68,8 +68,9 @@ def warned(stage: Stage) -> list[tuple[str, str]]:
 
 
 def unknown(word: str, more: str = "") -> tuple[str, str]:
-    known = ", ".join(NAMES)
-    return "UnknownAnnotation", f"{PREFIX}{word} does not exist; known: {known}{more}"
+    names = ", ".join(NAMES)
+    message = f"{PREFIX}{word} is not a known annotation; known are {names}{more}"
+    return "UnknownAnnotation", message
 
 
 def test_kubectl_describe_shows_a_warning_once_with_its_age_and_who_tells_it(stage: Stage) -> None:
@@ -98,7 +99,7 @@ def test_a_warning_is_told_once_until_its_text_is_another(stage: Stage) -> None:
     stage.up()
 
     assert once == [unknown("one-odd-word")]
-    assert warned(stage) == [unknown("aa-odd", " … and 1 more: see pic plan"), *once]
+    assert warned(stage) == [unknown("aa-odd", " … and 1 more: run pic plan"), *once]
 
 
 def test_pic_up_remembers_what_it_has_told(stage: Stage) -> None:
@@ -112,6 +113,6 @@ def test_pic_up_remembers_what_it_has_told(stage: Stage) -> None:
     third = stage.pic("up")
 
     assert first.out == "Done: nothing had to be changed.\n"
-    assert second == third == Said(0, "Nothing to do: everything is as it was deployed.\n", "")
+    assert second == third == PicRun(0, "Nothing to do: everything is as it was deployed.\n", "")
     # As after the hour for which the API server keeps them.
     assert warned(stage) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.engine.answers import done, failed
+from tests.engine.answers import failed, succeeded
 from tests.engine.stage import Stage
 from tests.support.waiting import until
 
@@ -22,12 +22,12 @@ def test_a_lost_state_is_found_again_without_touching_anything_live(stage: Stage
     answer = stage.up()
 
     shop, www = stage.host("shop"), stage.host("www")
-    assert answer == done(
+    assert answer == succeeded(
         *(("create", "cluster"), ("import", shop), ("update", shop)),
         *(("import", www), ("update", www)),
     )
     assert stage.identities() == before
-    assert stage.up() == done()
+    assert stage.up() == succeeded()
 
 
 def test_a_plain_up_tells_what_it_leaves_and_pic_up_deletes_it(stage: Stage) -> None:
@@ -38,8 +38,8 @@ def test_a_plain_up_tells_what_it_leaves_and_pic_up_deletes_it(stage: Stage) -> 
     stage.ingress("old", "old", class_name="nginx")
     [name] = [it["metadata"]["name"] for it in stage.objects() if stage.host("old") in str(it)]
     told = (
-        f"UntrackedOrphan: PangolinResource {stage.name}/{name}: an interrupted run has left it and"
-        " nothing asks for it; the engine does not know it, so it stays: pic up deletes it"
+        f"UntrackedOrphan: PangolinResource {stage.name}/{name}: an interrupted run left it and no"
+        " Ingress asks for it; the state does not have it, so this run leaves it: pic up deletes it"
     )
 
     previewed, done_plainly = stage.preview(), stage.up()
@@ -87,7 +87,7 @@ def test_the_state_holds_no_path_and_no_credential(stage: Stage, tmp_path: Path)
     authority = config["clusters"][0]["cluster"]["certificate-authority-data"]
 
     assert stage.up(KUBECONFIG=str(first)).code == 0
-    assert stage.up(KUBECONFIG=str(second)) == done()
+    assert stage.up(KUBECONFIG=str(second)) == succeeded()
 
     secrets = (
         *(str(first), str(second), config["users"][0]["user"]["token"], stage.plane.server),
@@ -120,7 +120,7 @@ def test_a_refresh_that_runs_the_program_changes_nothing(stage: Stage) -> None:
     stage.up()
     before = (stage.objects(), stage.remembered)
 
-    assert stage.pulumi("refresh", "--yes", "--skip-preview", "--run-program") == done()
+    assert stage.pulumi("refresh", "--yes", "--skip-preview", "--run-program") == succeeded()
     assert (stage.objects(), stage.remembered) == before
 
 
@@ -148,7 +148,7 @@ def test_a_destroy_that_lets_go_removes_everything(stage: Stage) -> None:
 
     answer = stage.pulumi(*command, PIC_RELEASE="1")
 
-    assert answer == done(
+    assert answer == succeeded(
         *(("delete", name) for name in ("cluster", stage.host("shop"), stage.host("www")))
     )
     assert (stage.objects(), stage.remembered) == ([], [])

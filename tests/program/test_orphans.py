@@ -16,8 +16,8 @@ from tests.support.engine import Seen
 Run = Callable[..., Seen]
 A, B, C = "a.example.com", "b.example.com", "c.example.com"
 LEFT = (
-    "an interrupted run has left it and nothing asks for it; the engine does not know it, so it"
-    " stays: pic up deletes it"
+    "an interrupted run left it and no Ingress asks for it; the state does not have it, so this"
+    " run leaves it: pic up deletes it"
 )
 
 

@@ -141,8 +141,8 @@ def test_a_record_that_the_engine_does_not_know_and_so_leaves_is_told(
     seen = up({"pic:events": "false"})
 
     assert [text for level, text in seen.log if level == "WARNING"] == [
-        f"UntrackedOrphan: DNS record {B}/A: an interrupted run has left it and nothing asks for"
-        " it; the engine does not know it, so it stays: pic up deletes it"
+        f"UntrackedOrphan: DNS record {B}/A: an interrupted run left it and no Ingress asks for it;"
+        " the state does not have it, so this run leaves it: pic up deletes it"
     ]
 
 

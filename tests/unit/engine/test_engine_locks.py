@@ -167,5 +167,10 @@ def test_other_stacks_projects_and_backends_are_deployed_at_the_same_time(tmp_pa
         engine(Cli(), {"PULUMI_BACKEND_URL": "file:///elsewhere"}),
     ]
 
-    with engine(Cli()).exclusive(), others[0].exclusive(), others[1].exclusive(), others[2].exclusive():
+    with (
+        engine(Cli()).exclusive(),
+        others[0].exclusive(),
+        others[1].exclusive(),
+        others[2].exclusive(),
+    ):
         assert len(list(tmp_path.iterdir())) == 4

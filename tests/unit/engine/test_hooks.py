@@ -17,7 +17,7 @@ from pic.core.names import (
     STACK_LABEL,
     UID_LABEL,
 )
-from pic.engine.hooks import Hooks, Surroundings
+from pic.engine.hooks import Hooks, RunContext
 from pic.planning.ownership import Ownership
 from tests.support import engine
 
@@ -78,7 +78,7 @@ def called(call: Call, cluster: Cluster | None, *, events: bool = True) -> Excep
     async def program() -> None:
         hooks = Hooks(deadline=0.1)
         if cluster:
-            hooks.bind(Surroundings(cluster, Ownership(STACK), events))
+            hooks.bind(RunContext(cluster, Ownership(STACK), events))
         await call(hooks)
 
     return engine.run(program).error
@@ -197,7 +197,7 @@ def test_a_changed_object_is_told_to_its_ingress() -> None:
 def test_a_deleted_object_is_told_to_its_ingress() -> None:
     assert told(delete) == event(
         "Deleted",
-        "app.example.com is no longer exposed; deleted is PangolinResource prod/pic-web",
+        "app.example.com is no longer declared: deleted PangolinResource prod/pic-web",
     )
 
 
@@ -286,7 +286,7 @@ def checked(found: object) -> str | None:
 
 def whose(label: str) -> str:
     return (
-        f"PangolinResource prod/pic-web is not ours any more ({label}): not deleted. Run `pulumi"
+        f"PangolinResource prod/pic-web is no longer ours ({label}): not deleted. Run `pulumi"
         " state delete` on its URN to forget it"
     )
 

@@ -52,8 +52,8 @@ def test_an_object_that_changes_meanwhile_is_read_again() -> None:
 
 def test_an_object_that_changes_all_the_time_is_not_taken_over() -> None:
     assert taken(live([WRITTEN], **SEEDS), *[CONFLICT] * 3) == (
-        "PangolinResource prod/pic-web changes all the time: not taken over. Scale the Go"
-        " controller to 0, and run again",
+        "PangolinResource prod/pic-web keeps changing: not taken over. Scale the Go"
+        " controller to 0, then run pic again",
         [PATCHED] * 3,
     )
 
@@ -71,7 +71,7 @@ def test_an_object_that_has_become_somebody_elses_is_not_taken_over(
     labels: dict[str, str], whose: str
 ) -> None:
     assert taken(live([WRITTEN], **labels)) == (
-        f"PangolinResource prod/pic-web has become somebody else's ({whose}): not taken over",
+        f"PangolinResource prod/pic-web belongs to another owner ({whose}): not taken over",
         [],
     )
 
