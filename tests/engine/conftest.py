@@ -11,8 +11,9 @@ from dev.controlplane.proxy import Proxy, proxied
 from dev.pihole import PiHole
 from dev.toolchain import Toolchain
 from tests.engine.proxy import refusing_creates
-from tests.engine.records import MINE, Registry, set_registry
-from tests.engine.stage import Stage, api_of, set_stage
+from tests.engine.records import MANUAL, Registry, set_registry
+from tests.engine.stage import Stage, open_stage
+from tests.support.admin_api import api_of
 
 HERE = Path(__file__).parent
 
@@ -44,7 +45,7 @@ def other_plane(tools: Toolchain) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
-    with set_stage(plane, tools) as made:
+    with open_stage(plane, tools) as made:
         yield made
         assert made.workspace.processes() == [], "a test leaves no process behind"
 
@@ -59,21 +60,21 @@ def proxy(plane: ControlPlane) -> Iterator[Proxy]:
 @pytest.fixture
 def strict_stage(proxy: Proxy, plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
     """A stage whose commands go through that proxy."""
-    with set_stage(plane, tools, proxy.kubeconfig) as made:
+    with open_stage(plane, tools, proxy.kubeconfig) as made:
         yield made
         assert made.workspace.processes() == [], "a test leaves no process behind"
 
 
 @pytest.fixture
 def other_stage(other_plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
-    with set_stage(other_plane, tools) as made:
+    with open_stage(other_plane, tools) as made:
         yield made
 
 
 @pytest.fixture
 def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
     """A stage with a Pi-hole that others use as well."""
-    with PiHole(records=MINE) as pihole, set_registry(plane, tools, pihole) as made:
+    with PiHole(records=MANUAL) as pihole, set_registry(plane, tools, pihole) as made:
         yield made
-        assert made.theirs == MINE, "what others have made is as it was"
+        assert made.foreign == MANUAL, "what others have made is as it was"
         assert made.is_at_rest(), "one request at a time, and no session is left"

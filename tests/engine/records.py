@@ -1,4 +1,4 @@
-"""A stack whose target is a Pi-hole as well, and what it and its Ingresses have."""
+"""A stack with a Pi-hole as a target, its records and its Ingresses."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ from dev.controlplane import ControlPlane
 from dev.pihole import PiHole
 from dev.toolchain import Toolchain
 from pic.core.model import RECORD_TYPE
-from tests.engine.stage import Object, Stage, set_stage
+from tests.engine.stage import Object, Stage, open_stage
 
 IP, OTHER_IP = "192.168.9.1", "192.168.9.2"
-# Lines that somebody has made by hand; the first looks like ours, of another cluster.
-MINE = (
+# Lines made by hand; the first one has the form of a line of another cluster.
+MANUAL = (
     "192.168.1.1 nas.lan nas # k8s:another",
     "192.168.1.2 printer.lan # by hand",
     "fe80::1 router.lan",
@@ -34,44 +34,44 @@ class Registry:
     def register(
         self, name: str, *words: str, ip: str = "", annotations: Mapping[str, str] | None = None
     ) -> Object:
-        """Make or replace an Ingress whose hosts are to be registered."""
+        """Create or replace an Ingress that registers its hosts."""
         own = {"pihole.io/register": "true", **({"pihole.io/target-ip": ip} if ip else {})}
         return self.stage.ingress(name, *words, annotations={**own, **(annotations or {})})
 
     @property
     def ours(self) -> list[str]:
-        """The lines that bear the marker of this cluster, without it."""
-        mark = f" # k8s:{self.stage.cluster.id}"
+        """The lines with the marker of this cluster, without the marker."""
+        marker = f" # k8s:{self.stage.cluster.id}"
         return sorted(
-            line.removesuffix(mark).strip() for line in self.pihole.lines if line.endswith(mark)
+            line.removesuffix(marker).strip() for line in self.pihole.lines if line.endswith(marker)
         )
 
     @property
-    def theirs(self) -> tuple[str, ...]:
-        """All other lines."""
-        mark = f" # k8s:{self.stage.cluster.id}"
-        return tuple(line for line in self.pihole.lines if not line.endswith(mark))
+    def foreign(self) -> tuple[str, ...]:
+        """All foreign lines."""
+        marker = f" # k8s:{self.stage.cluster.id}"
+        return tuple(line for line in self.pihole.lines if not line.endswith(marker))
 
     def lines(self, *words: str, ip: str = IP) -> list[str]:
-        """Return the lines that some hosts should have."""
+        """Return the expected lines of some hosts."""
         return sorted(f"{ip} {self.stage.host(word)}" for word in words)
 
     def managed(self) -> dict[str, str | None]:
-        """Return what each Ingress is annotated with."""
+        """Return the annotation with managed hosts of each Ingress."""
         return {
-            it["metadata"]["name"]: it["metadata"].get("annotations", {}).get(MANAGED)
-            for it in self.stage.cluster.all("Ingress", self.stage.name)
+            raw["metadata"]["name"]: raw["metadata"].get("annotations", {}).get(MANAGED)
+            for raw in self.stage.cluster.all("Ingress", self.stage.name)
         }
 
     @property
     def remembered(self) -> list[str]:
         """The records that the engine remembers."""
         latest = json.loads(self.stage.state_file.read_text())["checkpoint"]["latest"]
-        listed = latest.get("resources", ())
-        return sorted(it["id"] for it in listed if it["type"] == RECORD_TYPE)
+        resources = latest.get("resources", ())
+        return sorted(raw["id"] for raw in resources if raw["type"] == RECORD_TYPE)
 
     def is_at_rest(self) -> bool:
-        """Whether nobody is logged in, and Pi-hole is well."""
+        """Return whether Pi-hole survived, one request at a time, and has no session left."""
         pihole = self.pihole
         return (pihole.sessions, pihole.most_at_once <= 1, pihole.deaths) == (0, True, [])
 
@@ -83,8 +83,8 @@ def set_registry(
     pihole: PiHole,
     targets: Sequence[str] = ("pangolin", "pihole"),
 ) -> Iterator[Registry]:
-    """Set a stage with a Pi-hole."""
-    with set_stage(plane, tools, PIHOLE_PASSWORD=pihole.password) as stage:
+    """Prepare a stage with a Pi-hole."""
+    with open_stage(plane, tools, PIHOLE_PASSWORD=pihole.password) as stage:
         stage.settings(piholeUrl=pihole.url, piholeTargetIp=IP, targets=list(targets))
         yield Registry(stage, pihole)
         assert stage.workspace.processes() == [], "a test leaves no process behind"

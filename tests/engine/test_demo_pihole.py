@@ -27,23 +27,23 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     checks = [line for line in done.stdout.splitlines() if line.startswith("✓")]
-    assert [re.sub(r"[0-9,]{2,} questions", "… questions", check) for check in checks] == [
-        "✓ nothing is registered yet",
+    assert [re.sub(r"[0-9,]{2,} queries", "… queries", check) for check in checks] == [
+        "✓ no host is registered yet",
         "✓ every host resolves",
-        "✓ an Ingress may name its own address",
-        "✓ one of them is exposed through Pangolin too",
-        "✓ its Ingress is told",
-        "✓ nas.lan has another address by hand: that stays, and the Ingress is told",
-        "✓ printer.lan is as it is asked for, by hand: it is left alone, and never deleted",
-        "✓ both lines are as they were, byte for byte",
-        "✓ every host has moved",
-        "✓ of … questions none went without an answer",
-        "✓ refused: every record is still there",
-        "✓ records are known by their marker: all are found again, and nothing is written",
-        "✓ Pangolin goes on, and the exit code tells",
-        "✓ once Pi-hole is back, all is well",
-        "✓ what was made by hand is what is left",
-        "✓ never two requests at once, no session left",
+        "✓ an Ingress may set its own address",
+        "✓ Pangolin exposes one of them too",
+        "✓ an annotation of the Ingress names its host",
+        "✓ a manual record of nas.lan has another address: it stays, and pic warns",
+        "✓ a manual record of printer.lan has the wanted address: pic never deletes it",
+        "✓ both lines are unchanged, byte for byte",
+        "✓ every host has the new address",
+        "✓ all of … queries got an answer",
+        "✓ pic refuses: every record still exists",
+        "✓ pic recognises its records by their marker: it imports all and writes nothing",
+        "✓ Pangolin is up to date, and the exit code reports the failure",
+        "✓ the next run creates the record",
+        "✓ only the manual records are left",
+        "✓ requests never overlapped, and no session is left",
     ]
     left = [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")]
     assert left == []

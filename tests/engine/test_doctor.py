@@ -4,42 +4,26 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
+from tests.engine.doctor import not_passed, run_doctor
 from tests.engine.stage import Stage
 from tests.support.waiting import until
 
 WRONG = "not the passphrase of this stack"
 
 
-def examined(stage: Stage, **env: str) -> tuple[int, list[dict[str, str]]]:
-    """Run the doctor on the stack: its exit code and its findings."""
-    words = (str(stage.workspace.python), "-m", "pic", "doctor", "--output", "json")
-    done = stage.workspace.run(*words, "--stack", stage.name, check=False, env=env)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return done.returncode, found["checks"]
-
-
-def unwell(findings: list[dict[str, str]]) -> list[tuple[str, str, str]]:
-    return [
-        (each["name"], each["verdict"], each["message"])
-        for each in findings
-        if each["verdict"] != "pass"
-    ]
-
-
 def test_a_stack_that_is_well_and_one_whose_passphrase_is_wrong(stage: Stage) -> None:
-    code, findings = examined(stage, PULUMI_EXPERIMENTAL="")
+    code, findings = run_doctor(stage, PULUMI_EXPERIMENTAL="")
     messages = {each["name"]: each["message"] for each in findings}
 
-    assert (code, unwell(findings)) == (0, [])
+    assert (code, not_passed(findings)) == (0, [])
     assert len(findings) == 14
     assert messages["pulumi"].endswith(f" at {stage.workspace.tools.pulumi}")
     assert messages["backend"] == f"file://{stage.workspace.state}"
     assert messages["locks"] == "none is held"
 
-    code, findings = examined(stage, PULUMI_CONFIG_PASSPHRASE=WRONG)
-    assert (code, unwell(findings)) == (2, [("passphrase", "fail", "incorrect passphrase")])
+    code, findings = run_doctor(stage, PULUMI_CONFIG_PASSPHRASE=WRONG)
+    assert (code, not_passed(findings)) == (2, [("passphrase", "fail", "incorrect passphrase")])
     assert WRONG not in json.dumps(findings)
 
 
@@ -51,18 +35,18 @@ def test_a_lock_is_told_while_its_run_lives_and_when_it_is_dead(stage: Stage) ->
         until(lambda: list(locks.rglob("*.json")), "the run holds its lock")
         engine = int(json.loads(next(locks.rglob("*.json")).read_text())["pid"])
         os.kill(engine, signal.SIGSTOP)
-        alive = examined(stage)
+        alive = run_doctor(stage)
         os.killpg(process.pid, signal.SIGKILL)
         os.kill(engine, signal.SIGKILL)
     stage.workspace.end()
     until(lambda: not Path(f"/proc/{engine}").exists(), "nothing is left of the engine")
 
-    dead = examined(stage)
+    dead = run_doctor(stage)
 
     assert alive[0] == 0
     assert alive[1][-1]["message"].endswith(", which is alive")
     assert f"(pid {engine})" in alive[1][-1]["message"]
     assert dead[0] == 5
-    [(name, verdict, message)] = unwell(dead[1])
+    [(name, verdict, message)] = not_passed(dead[1])
     assert (name, verdict) == ("locks", "fail")
     assert message == alive[1][-1]["message"].replace("alive", "dead")

@@ -1,4 +1,4 @@
-"""Both targets on the real engine: records as the Ingresses ask, and nothing else touched."""
+"""Both targets on the real engine: records follow the Ingresses, and nothing else changes."""
 
 import json
 import os
@@ -14,20 +14,20 @@ from dev.controlplane import ControlPlane
 from dev.pihole import PiHole, PiHoleError
 from dev.toolchain import Toolchain
 from tests.engine.records import IP, OTHER_IP, Registry, set_registry
-from tests.engine.stage import Said
+from tests.engine.stage import PicRun
 from tests.support.waiting import until
 
 NOTHING = "Nothing to do: everything is as it was deployed.\n"
 MANY = 100
 
 
-def last(said: Said) -> str:
-    return said.out.splitlines()[-1] if said.out else said.err
+def last_line(run: PicRun) -> str:
+    return run.out.splitlines()[-1] if run.out else run.err
 
 
-def destroy(registry: Registry) -> Said:
-    refused = registry.stage.pic("destroy")
-    digest = re.findall(r"--acknowledge ([0-9a-f]{12})", refused.err)[-1]
+def destroy(registry: Registry) -> PicRun:
+    refusal = registry.stage.pic("destroy")
+    digest = re.findall(r"--acknowledge ([0-9a-f]{12})", refusal.err)[-1]
     return registry.stage.pic("destroy", "--acknowledge", digest)
 
 
@@ -37,16 +37,16 @@ def test_hosts_are_exposed_registered_annotated_and_removed(registry: Registry) 
 
     first, again = stage.pic("up"), stage.pic("up")
 
-    assert (last(first), again) == ("Done: 4 created.", Said(0, NOTHING, ""))
+    assert (last_line(first), again) == ("Done: 4 created.", PicRun(0, NOTHING, ""))
     assert registry.ours == registry.lines("shop", "www")
     hosts = f"{stage.host('shop')},{stage.host('www')}"
     assert registry.managed() == {"web": hosts}
     assert [reason for _, reason, _ in stage.events()] == ["Created"] * 4
     assert registry.pihole.writes == 1
 
-    gone = destroy(registry)
+    destruction = destroy(registry)
 
-    assert last(gone) == "Done: 4 deleted."
+    assert last_line(destruction) == "Done: 4 deleted."
     assert (registry.ours, registry.managed(), stage.objects()) == ([], {"web": None}, [])
 
 
@@ -59,7 +59,7 @@ def test_records_of_a_lost_state_are_imported_and_unwanted_records_are_deleted(
     writes = registry.pihole.writes
     stage.lose_state()
 
-    assert last(stage.pic("up")) == "Done: 6 adopted, 3 updated."
+    assert last_line(stage.pic("up")) == "Done: 6 adopted, 3 updated."
     assert registry.pihole.writes == writes
 
     stage.lose_state()
@@ -75,7 +75,7 @@ def test_changes_of_others_are_repaired(registry: Registry) -> None:
     registry.stage.pic("up")
     registry.pihole.lines = [line for line in registry.pihole.lines if "www." not in line]
 
-    assert last(registry.stage.pic("up")) == "Done: 1 created."
+    assert last_line(registry.stage.pic("up")) == "Done: 1 created."
     assert registry.ours == registry.lines("shop", "www")
 
 
@@ -105,13 +105,13 @@ def test_an_unreachable_pihole_stops_no_resource_and_loses_no_record(
     assert list(stage.identities()) == [stage.host("docs")]
     assert registry.ours == registry.lines("www")
 
-    assert last(stage.pic("up", "--config", "maxRemovals=9")) == "Done: 1 created, 1 deleted."
+    assert last_line(stage.pic("up", "--config", "maxRemovals=9")) == "Done: 1 created, 1 deleted."
     assert registry.ours == registry.lines("docs")
 
 
 def failures(report: Path) -> list[tuple[str, str, str]]:
-    found = json.loads(report.read_text())["failures"]
-    return [(it["target"], it["host"], it["class"]) for it in found]
+    entries = json.loads(report.read_text())["failures"]
+    return [(entry["target"], entry["host"], entry["class"]) for entry in entries]
 
 
 def test_a_failed_resource_stops_no_record_and_no_delete(registry: Registry) -> None:
@@ -176,7 +176,7 @@ def test_an_interrupted_or_killed_run_leaves_no_session_and_the_next_run_finishe
 
     for number in (signal.SIGINT, signal.SIGKILL):
         stop(registry, number)
-        until(lambda: not stage.workspace.processes(), "everything has ended")
+        until(lambda: not stage.workspace.processes(), "all processes have ended")
         assert registry.is_at_rest()
         assert len(registry.ours) < len(words)
 
@@ -186,11 +186,11 @@ def test_an_interrupted_or_killed_run_leaves_no_session_and_the_next_run_finishe
 
 
 def stop(registry: Registry, number: signal.Signals) -> None:
-    """Send pic a signal as soon as it has registered something more."""
+    """Send pic a signal as soon as it has registered another record."""
     workspace, before = registry.stage.workspace, len(registry.ours)
     command = (str(workspace.python), "-m", "pic", "up", "--stack", registry.stage.name)
     with workspace.start(*command) as process:
-        until(lambda: len(registry.ours) > before, "something is registered")
+        until(lambda: len(registry.ours) > before, "another record")
         os.kill(next(filter(is_pic, workspace.processes())), number)
         process.communicate(timeout=60)
 
@@ -207,23 +207,23 @@ def test_a_changed_address_is_never_missing(registry: Registry) -> None:
     try:
         registry.pihole.ask("nas.lan")
     except PiHoleError as error:
-        pytest.skip(f"there is no resolver: {error}")
+        pytest.skip(f"no resolver: {error}")
 
     assert registry.stage.pic("up").code == 0
     names = [registry.stage.host(word) for word in words]
     assert [registry.pihole.ask(name) for name in names] == [[IP]] * MANY
 
-    answers, ended = list[list[str]](), threading.Event()
+    answers, stop_event = list[list[str]](), threading.Event()
 
     def probe() -> None:
-        while not ended.wait(0.002):
+        while not stop_event.wait(0.002):
             answers.append(registry.pihole.ask(names[-1]))
 
     prober = threading.Thread(target=probe)
     prober.start()
     registry.register("web", *words, ip=OTHER_IP)
     changed = registry.stage.pic("up")
-    ended.set()
+    stop_event.set()
     prober.join()
 
     assert (changed.code, [] in answers, answers[-1]) == (0, False, [OTHER_IP])
@@ -232,9 +232,9 @@ def test_a_changed_address_is_never_missing(registry: Registry) -> None:
 def test_without_markers_only_remembered_records_are_deleted(
     plane: ControlPlane, tools: Toolchain
 ) -> None:
-    mine = ("192.168.1.2 printer.lan",)
+    manual = ("192.168.1.2 printer.lan",)
     with (
-        PiHole(api="dns-local", records=mine) as pihole,
+        PiHole(api="dns-local", records=manual) as pihole,
         set_registry(plane, tools, pihole, ("pihole",)) as registry,
     ):
         registry.stage.settings(piholeApi="dns-local")
@@ -244,13 +244,16 @@ def test_without_markers_only_remembered_records_are_deleted(
         registry.register("web", "www", ip=OTHER_IP)
         second = registry.stage.pic("up", "--config", "maxRemovals=9")
 
-        assert (last(first), last(second)) == ("Done: 2 created.", "Done: 1 deleted, 1 updated.")
-        assert sorted(pihole.lines) == sorted((*mine, *registry.lines("www", ip=OTHER_IP)))
-        # The Ingresses remember which hosts are ours, and not their addresses.
+        assert (last_line(first), last_line(second)) == (
+            "Done: 2 created.",
+            "Done: 1 deleted, 1 updated.",
+        )
+        assert sorted(pihole.lines) == sorted((*manual, *registry.lines("www", ip=OTHER_IP)))
+        # The annotations of the Ingresses hold our hosts, but not their addresses.
         registry.stage.lose_state()
         registry.register("web", "www", "blog")
         assert registry.stage.pic("up").code == 0
-        assert sorted(pihole.lines) == sorted((*mine, *registry.lines("www", "blog")))
-        assert registry.remembered == [f"{registry.stage.host(it)}/A" for it in ("blog", "www")]
-        assert last(destroy(registry)) == "Done: 2 deleted."
-        assert tuple(pihole.lines) == mine
+        assert sorted(pihole.lines) == sorted((*manual, *registry.lines("www", "blog")))
+        assert registry.remembered == [f"{registry.stage.host(word)}/A" for word in ("blog", "www")]
+        assert last_line(destroy(registry)) == "Done: 2 deleted."
+        assert tuple(pihole.lines) == manual

@@ -1,4 +1,4 @@
-"""What the specification of the Pi-hole operator asks to be shown on a real API server."""
+"""Tests that the specification of the Pi-hole operator asks for, on a real API server."""
 
 import json
 import re
@@ -15,36 +15,36 @@ from dev.controlplane import ControlPlane
 from dev.pihole import Fault, PiHole, dnsmasq
 from dev.toolchain import Toolchain
 from tests.engine.records import IP, OTHER_IP, Registry, set_registry
-from tests.engine.stage import Said
+from tests.engine.stage import PicRun
 from tests.support.waiting import until
 
-SERVES = re.compile(r"/metrics on port ([0-9]+)")
+PORT = re.compile(r"/metrics on port ([0-9]+)")
 RESIDENT = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 BY_HAND = ("192.168.1.1 nas.lan nas # by hand", "192.168.1.2 printer.lan")
 PASSWORD = "nobody-may-see-this-one"  # noqa: S105 - of a Pi-hole for this test
 
 
 @pytest.fixture
 def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
-    """A stack that registers only, beside what somebody has made by hand."""
+    """Return a stack with Pi-hole as its only target, and lines made by hand."""
     with (
         PiHole(password=PASSWORD, records=BY_HAND, dns=dnsmasq() is not None) as pihole,
-        set_registry(plane, tools, pihole, ["pihole"]) as made,
+        set_registry(plane, tools, pihole, ["pihole"]) as registry,
     ):
-        yield made
-        assert (made.theirs, made.is_at_rest()) == (BY_HAND, True)
+        yield registry
+        assert (registry.foreign, registry.is_at_rest()) == (BY_HAND, True)
 
 
-def up(registry: Registry, *arguments: str, code: int = 0) -> Said:
-    said = registry.stage.pic("up", *arguments)
-    assert said.code == code, said
-    return said
+def up(registry: Registry, *arguments: str, code: int = 0) -> PicRun:
+    run = registry.stage.pic("up", *arguments)
+    assert run.code == code, run
+    return run
 
 
-def logged(said: Said) -> list[Mapping[str, str]]:
-    """What happened to records, without the time of each line."""
-    lines = [json.loads(line) for line in said.err.splitlines() if line.startswith("{")]
+def record_lines(run: PicRun) -> list[Mapping[str, str]]:
+    """Return the log lines about records, without their time."""
+    lines = [json.loads(line) for line in run.err.splitlines() if line.startswith("{")]
     return [
         {key: value for key, value in line.items() if key != "time"}
         for line in lines
@@ -56,10 +56,10 @@ def test_an_annotated_ingress_is_registered_and_logged(registry: Registry) -> No
     registry.register("web", "app", "api")
     registry.stage.ingress("other", "private", class_name="nginx")
 
-    said = up(registry, "--log-format", "json")
+    run = up(registry, "--log-format", "json")
 
     assert registry.ours == registry.lines("api", "app")
-    assert logged(said) == [
+    assert record_lines(run) == [
         {
             "level": "INFO",
             "msg": "dns record created",
@@ -73,13 +73,13 @@ def test_an_annotated_ingress_is_registered_and_logged(registry: Registry) -> No
 
 def test_a_registered_host_resolves(registry: Registry) -> None:
     if not registry.pihole.dns:
-        pytest.skip("no dnsmasq: `make servers` gets it")
+        pytest.skip("no dnsmasq: run `make servers` to get it")
     registry.register("web", "app")
 
     up(registry)
 
-    asked = (registry.stage.host("app"), registry.stage.host("nobody"), "nas.lan")
-    assert [registry.pihole.ask(name) for name in asked] == [[IP], [], ["192.168.1.1"]]
+    names = (registry.stage.host("app"), registry.stage.host("unknown"), "nas.lan")
+    assert [registry.pihole.ask(name) for name in names] == [[IP], [], ["192.168.1.1"]]
 
 
 def test_an_update_of_an_ingress_adds_and_removes_hosts(registry: Registry) -> None:
@@ -87,10 +87,10 @@ def test_an_update_of_an_ingress_adds_and_removes_hosts(registry: Registry) -> N
     up(registry)
     registry.register("web", "app", "new", ip=OTHER_IP)
 
-    said = up(registry, "--log-format", "json")
+    run = up(registry, "--log-format", "json")
 
     assert registry.ours == registry.lines("app", "new", ip=OTHER_IP)
-    assert [(each["msg"], each["host"]) for each in logged(said)] == [
+    assert [(line["msg"], line["host"]) for line in record_lines(run)] == [
         ("dns record updated", registry.stage.host("app")),
         ("dns record created", registry.stage.host("new")),
         ("dns record deleted", registry.stage.host("old")),
@@ -125,20 +125,20 @@ def test_an_invalid_annotation_skips_its_ingress_and_fails_nothing_else(registry
     registry.register("broken", "broken", ip="192.168.9.999")
     registry.register("empty", "empty", annotations={"pihole.io/hosts": " , "})
 
-    said = up(registry, "--log-format", "json")
+    run = up(registry, "--log-format", "json")
 
     assert registry.ours == registry.lines("app")
-    found = {each["msg"]: each for each in logged(said)}
-    assert found["invalid annotation"] == {
+    lines = {line["msg"]: line for line in record_lines(run)}
+    assert lines["invalid annotation"] == {
         "level": "WARN",
         "msg": "invalid annotation",
         "ingress": f"{registry.stage.name}/broken",
         "annotation": "pihole.io/target-ip",
         "value": "192.168.9.999",
-        "error": "the address is '192.168.9.999'; needed is an IPv4 address, and after a comma"
-        " perhaps an IPv6 one",
+        "error": "pihole.io/target-ip is '192.168.9.999', but must be an IPv4 address, optionally a"
+        " comma and an IPv6 address",
     }
-    assert found["ingress skipped (no hosts)"] == {
+    assert lines["ingress skipped (no hosts)"] == {
         "level": "WARN",
         "msg": "ingress skipped (no hosts)",
         "ingress": f"{registry.stage.name}/empty",
@@ -165,32 +165,34 @@ def test_a_failing_pi_hole_is_an_error_whose_class_sets_the_backoff_of_the_watch
     registry.pihole.inject(Fault("answer", status=503, times=1000))
     report = registry.stage.workspace.path / "report.json"
 
-    said = up(registry, "--log-format", "json", "--report", str(report), code=6)
+    run = up(registry, "--log-format", "json", "--report", str(report), code=6)
     registry.pihole.heal()
 
     failures = json.loads(report.read_text())["failures"]
-    assert [(each["target"], each["class"]) for each in failures] == [("pihole", "temporary")] * 2
-    assert '"msg":"pi-hole api error"' in said.err.replace('": "', '":"')
+    assert [(failure["target"], failure["class"]) for failure in failures] == [
+        ("pihole", "temporary")
+    ] * 2
+    assert '"msg":"pi-hole api error"' in run.err.replace('": "', '":"')
 
 
 @contextmanager
 def watching(registry: Registry) -> Iterator[str]:
-    """Run a watcher, and yield where it serves."""
+    """Run a watcher and yield its URL."""
     stage = registry.stage
-    serving = ("watch", "--stack", stage.name, "--listen", "127.0.0.1:0", "--log-format", "json")
-    elected = ("--leader-elect", "--lease-namespace", stage.name)
-    command = (str(stage.workspace.python), "-m", "pic", *serving, *elected)
+    watch = ("watch", "--stack", stage.name, "--listen", "127.0.0.1:0", "--log-format", "json")
+    election = ("--leader-elect", "--lease-namespace", stage.name)
+    command = (str(stage.workspace.python), "-m", "pic", *watch, *election)
     with stage.workspace.start(*command) as process:
         assert process.stdout
-        ports = (SERVES.search(line) for line in process.stdout)
-        yield f"http://127.0.0.1:{next(found[1] for found in ports if found)}"
+        matches = (PORT.search(line) for line in process.stdout)
+        yield f"http://127.0.0.1:{next(match[1] for match in matches if match)}"
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
 
 
-def asked(url: str) -> tuple[int, str]:
+def fetch(url: str) -> tuple[int, str]:
     try:
-        with urlopen(url, timeout=5) as answer:  # noqa: S310 - ours, on this machine
+        with urlopen(url, timeout=5) as answer:  # noqa: S310 - a server of this test
             return int(answer.status), answer.read().decode()
     except HTTPError as error:
         return error.code, ""
@@ -199,18 +201,18 @@ def asked(url: str) -> tuple[int, str]:
 def test_a_watcher_is_ready_soon_follows_every_change_and_stays_small(registry: Registry) -> None:
     registry.register("web", "app")
 
-    def has(*words: str) -> None:
+    def until_registered(*words: str) -> None:
         until(lambda: registry.ours == registry.lines(*words), f"records of {words}", 60)
 
     with watching(registry) as url:
-        until(lambda: asked(f"{url}/readyz")[0] == HTTPStatus.OK, "it is ready", 30)
-        has("app")
+        until(lambda: fetch(f"{url}/readyz")[0] == HTTPStatus.OK, "the watcher is ready", 30)
+        until_registered("app")
         registry.register("shop", "shop")
-        has("app", "shop")
+        until_registered("app", "shop")
         registry.stage.ingress("web", "app")
-        has("shop")
-        alive, _ = asked(f"{url}/healthz")
-        _, metrics = asked(f"{url}/metrics")
+        until_registered("shop")
+        health, _ = fetch(f"{url}/healthz")
+        _, metrics = fetch(f"{url}/metrics")
 
-    found = RESIDENT.search(metrics)
-    assert (alive, found is not None and float(found[1]) < MOST_BYTES) == (HTTPStatus.OK, True)
+    match = RESIDENT.search(metrics)
+    assert (health, match is not None and float(match[1]) < MAX_BYTES) == (HTTPStatus.OK, True)

@@ -1,4 +1,4 @@
-"""The resident watcher with both targets: it reads Pi-hole itself, and runs only for a reason."""
+"""The watcher with both targets: it reads Pi-hole itself, and runs only if something differs."""
 
 from dev.pihole import PiHole
 from tests.engine.records import Registry
@@ -8,26 +8,26 @@ from tests.support.waiting import until
 
 
 def sessions(pihole: PiHole) -> int:
-    """Return how many sessions have begun."""
-    return sum((each.method, each.path) == ("POST", "/api/auth") for each in pihole.log)
+    """Return the number of logins so far."""
+    return sum((entry.method, entry.path) == ("POST", "/api/auth") for entry in pihole.log)
 
 
-def until_looked(pihole: PiHole, times: int) -> None:
-    enough = sessions(pihole) + times
-    until(lambda: sessions(pihole) >= enough, f"Pi-hole is read {times} times", SECONDS)
+def until_read(pihole: PiHole, times: int) -> None:
+    expected = sessions(pihole) + times
+    until(lambda: sessions(pihole) >= expected, f"Pi-hole is read {times} times", SECONDS)
 
 
-def until_calm(watcher: Watcher, runs: int) -> None:
-    """Wait for the end of so many runs."""
+def until_ended(watcher: Watcher, runs: int) -> None:
+    """Wait for the end of a number of runs."""
     ends = ("Done:", "Nothing to do")
     until(
-        lambda: sum(line.startswith(ends) for line in said(watcher)) == runs,
+        lambda: sum(line.startswith(ends) for line in messages(watcher)) == runs,
         f"{runs} runs have ended: {watcher.lines}",
         SECONDS,
     )
 
 
-def said(watcher: Watcher) -> list[str]:
+def messages(watcher: Watcher) -> list[str]:
     return [line.removeprefix("pic: ") for line in watcher.lines]
 
 
@@ -39,22 +39,22 @@ def test_a_resync_reads_pi_hole_and_runs_only_if_a_record_or_an_annotation_diffe
     assert stage.pic("up").code == 0
 
     with watching(stage, "--config", "resyncPeriod=1") as watcher:
-        until_calm(watcher, 1)
-        until_looked(pihole, 3)
+        until_ended(watcher, 1)
+        until_read(pihole, 3)
         assert watcher.runs == 1
 
         pihole.lines = [line for line in pihole.lines if stage.host("www") not in line]
-        until(lambda: registry.ours == registry.lines("shop", "www"), "it is back", SECONDS)
-        until_calm(watcher, 2)
-        until_looked(pihole, 3)
+        until(lambda: registry.ours == registry.lines("shop", "www"), "the record is back", SECONDS)
+        until_ended(watcher, 2)
+        until_read(pihole, 3)
         assert watcher.runs == 2
 
         bare = {"metadata": {"annotations": {"pihole.io/managed-hosts": None}}}
         stage.cluster.patch("Ingress", stage.name, "web", bare)
         hosts = f"{stage.host('shop')},{stage.host('www')}"
-        until(lambda: registry.managed() == {"web": hosts}, "it is annotated", SECONDS)
-        until_calm(watcher, 3)
-        until_looked(pihole, 3)
+        until(lambda: registry.managed() == {"web": hosts}, "the annotation is back", SECONDS)
+        until_ended(watcher, 3)
+        until_read(pihole, 3)
         assert watcher.terminate() == 0
 
     assert watcher.runs == 3
