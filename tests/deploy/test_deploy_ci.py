@@ -1,4 +1,4 @@
-"""The pipelines in deploy/ci: valid by their public schemas, and by rules of our own."""
+"""Checks the pipelines in deploy/ci against their public schemas and against our own rules."""
 
 import json
 import os
@@ -27,7 +27,7 @@ PIPELINE = CI / "gitlab" / "pic.gitlab-ci.yml"
 FILES = [*WORKFLOWS.values(), PIPELINE]
 Step = dict[str, Any]
 
-# Who may do what: a job that is new, or may more, is to be thought about.
+# The environment and permissions of each job. Review a new job, or a job with more permissions.
 JOBS = {
     "pic-comment/comment": (None, {"actions": "read", "pull-requests": "write"}),
     "pic-drift/drift": ("pic-read", {"contents": "read"}),
@@ -40,8 +40,8 @@ JOBS = {
 
 @cache
 def load(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(path.read_text())
-    return found
+    document: dict[str, Any] = yaml.safe_load(path.read_text())
+    return document
 
 
 def jobs() -> dict[str, dict[str, Any]]:
@@ -57,46 +57,46 @@ def steps() -> list[Step]:
 
 
 def gitlab_jobs() -> dict[str, dict[str, Any]]:
-    """Return the jobs with what they extend."""
+    """Return the jobs, merged with the jobs that they extend."""
     pipeline = load(PIPELINE)
 
-    def whole(job: dict[str, Any]) -> dict[str, Any]:
+    def merged(job: dict[str, Any]) -> dict[str, Any]:
         parent = job.get("extends")
-        return {**(whole(pipeline[parent]) if parent else {}), **job}
+        return {**(merged(pipeline[parent]) if parent else {}), **job}
 
-    return {name: whole(job) for name, job in pipeline.items() if name.startswith("pic-")}
+    return {name: merged(job) for name, job in pipeline.items() if name.startswith("pic-")}
 
 
 def scripts() -> list[str]:
-    ours = [step["run"] for step in steps() if "run" in step]
-    return ours + [line for job in gitlab_jobs().values() for line in job["script"]]
+    github = [step["run"] for step in steps() if "run" in step]
+    return github + [line for job in gitlab_jobs().values() for line in job["script"]]
 
 
 def commands() -> list[list[str]]:
-    """Return the words of every command line of pic."""
-    lines = [line for each in scripts() for line in each.replace("\\\n", " ").splitlines()]
+    """Return the arguments of every call of pic."""
+    lines = [line for script in scripts() for line in script.replace("\\\n", " ").splitlines()]
     calls = [line.partition("|")[0].partition("-m pic ") for line in lines]
-    return [shlex.split(words) for _, found, words in calls if found]
+    return [shlex.split(words) for _, separator, words in calls if separator]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_each_file_is_valid_by_the_public_schema(path: Path) -> None:
+def test_each_file_is_valid_against_the_public_schema(path: Path) -> None:
     schema = ["--builtin-schema", "vendor.github-workflows"]
     if path == PIPELINE:
         transform = ["--data-transform", "gitlab-ci", "--regex-variant", "nonunicode"]
         schema = ["--builtin-schema", "vendor.gitlab-ci", *transform]
 
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "check_jsonschema", *schema, str(path)],
         check=False,
         capture_output=True,
         text=True,
     )
 
-    assert (done.returncode, done.stdout) == (0, "ok -- validation done\n"), done.stdout
+    assert (result.returncode, result.stdout) == (0, "ok -- validation done\n"), result.stdout
 
 
-def test_every_command_line_of_pic_is_one_that_pic_has() -> None:
+def test_pic_accepts_every_command_line() -> None:
     parser = main.parser()
 
     verbs = [parser.parse_args(words).verb for words in commands()]
@@ -104,7 +104,7 @@ def test_every_command_line_of_pic_is_one_that_pic_has() -> None:
     assert sorted(verbs) == sorted(
         ["diff", "drift", "preview", "snapshot", "up", "diff", "drift", "snapshot", "up"]
     )
-    assert sum(each.count("-m pic") for each in scripts()) == len(verbs)
+    assert sum(script.count("-m pic") for script in scripts()) == len(verbs)
 
 
 def test_each_job_has_the_least_permissions() -> None:
@@ -116,23 +116,23 @@ def test_each_job_has_the_least_permissions() -> None:
 
 def strings(value: object, at: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], str]]:
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from strings(each, (*at, key))
+        for key, item in value.items():
+            yield from strings(item, (*at, key))
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from strings(each, (*at, number))
+        for number, item in enumerate(value):
+            yield from strings(item, (*at, number))
     else:
         yield at, str(value)
 
 
-def test_secrets_come_by_the_environment_of_a_step_only() -> None:
+def test_secrets_are_only_in_the_environment_of_a_step() -> None:
     secret = re.compile(r"\$\{\{[^}]*(secrets|github\.token)")
-    found = [
+    places = [
         at for path in WORKFLOWS.values() for at, text in strings(load(path)) if secret.search(text)
     ]
 
-    assert [at for at in found if at[2] != "steps" or at[4] != "env"] == []
-    assert len(found) > 0
+    assert [at for at in places if at[2] != "steps" or at[4] != "env"] == []
+    assert len(places) > 0
 
 
 def test_no_job_without_an_environment_has_a_secret() -> None:
@@ -151,7 +151,7 @@ SECRET = re.compile(r"KUBECONFIG_DATA|TOKEN|PASSPHRASE|BACKEND_URL|SECRET|PASSWO
 
 
 def test_no_secret_is_on_a_command_line() -> None:
-    """The shell's own printf has none: it is no process."""
+    """The builtin printf of the shell is safe, because it starts no process."""
     lines = [line.strip() for script in scripts() for line in script.splitlines()]
 
     assert {line for line in lines if SECRET.search(line)} == {
@@ -159,13 +159,13 @@ def test_no_secret_is_on_a_command_line() -> None:
     }
 
 
-def test_a_kubeconfig_on_disk_is_for_nobody_else_and_does_not_stay() -> None:
+def test_only_the_job_can_read_the_kubeconfig_and_the_job_removes_it() -> None:
     for name, job in jobs().items():
-        writing = [step["run"] for step in job["steps"] if "KUBECONFIG_DATA" in step.get("env", {})]
-        forgetting = [step for step in job["steps"] if step.get("if") == "${{ always() }}"]
-        assert [each.startswith("umask 077\n") for each in writing] == [True] * len(writing), name
-        assert [each["run"] for each in forgetting] == [
-            'rm -f "$RUNNER_TEMP/kubeconfig"' for _ in writing
+        writes = [step["run"] for step in job["steps"] if "KUBECONFIG_DATA" in step.get("env", {})]
+        removals = [step for step in job["steps"] if step.get("if") == "${{ always() }}"]
+        assert [run.startswith("umask 077\n") for run in writes] == [True] * len(writes), name
+        assert [step["run"] for step in removals] == [
+            'rm -f "$RUNNER_TEMP/kubeconfig"' for _ in writes
         ], name
 
 
@@ -185,20 +185,19 @@ def test_code_of_a_fork_never_runs_with_secrets() -> None:
     assert [step for step in jobs()["pic-comment/comment"]["steps"] if "uses" in step] == []
 
 
-def test_of_a_pull_request_only_pic_of_the_target_branch_runs() -> None:
+def test_a_pull_request_runs_pic_only_from_the_target_branch() -> None:
     for name in ("pic-preview/diff", "pic-preview/preview"):
-        found = jobs()[name]["steps"]
-        running = [step for step in found if ".venv/bin" in step.get("run", "")]
+        running = [step for step in jobs()[name]["steps"] if ".venv/bin" in step.get("run", "")]
         assert [step["working-directory"] for step in running] == ["base", "base"], name
 
 
-def test_nothing_is_cancelled_midway_and_nothing_runs_for_ever() -> None:
+def test_no_run_is_cancelled_and_every_job_has_a_timeout() -> None:
     groups = {name: load(path)["concurrency"] for name, path in WORKFLOWS.items()}
 
-    assert {name: each["cancel-in-progress"] for name, each in groups.items()} == dict.fromkeys(
+    assert {name: group["cancel-in-progress"] for name, group in groups.items()} == dict.fromkeys(
         WORKFLOWS, False
     )
-    assert len({each["group"] for each in groups.values()}) == len(groups)
+    assert len({group["group"] for group in groups.values()}) == len(groups)
     assert [name for name, job in jobs().items() if not job["timeout-minutes"] <= 60] == []
     assert [name for name, job in gitlab_jobs().items() if job["interruptible"]] == []
     assert [name for name, job in gitlab_jobs().items() if "timeout" not in job] == []
@@ -207,17 +206,17 @@ def test_nothing_is_cancelled_midway_and_nothing_runs_for_ever() -> None:
 
 def test_everything_is_pinned() -> None:
     texts = "\n".join(path.read_text() for path in WORKFLOWS.values())
-    used = re.findall(r"uses: (.*)", texts)
+    actions = re.findall(r"uses: (.*)", texts)
     images = [cast("Any", job["image"]) for job in gitlab_jobs().values()]
-    named = {image if isinstance(image, str) else image["name"] for image in images}
+    names = {image if isinstance(image, str) else image["name"] for image in images}
     versions = {step["with"]["pulumi-version"] for step in steps() if "pulumi" in str(step)[:20]}
 
-    assert used
+    assert actions
     pinned = re.compile(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
-    assert [each for each in used if not pinned.fullmatch(each)] == []
+    assert [action for action in actions if not pinned.fullmatch(action)] == []
     assert {job["runs-on"] for job in jobs().values()} == {"ubuntu-24.04"}
     assert versions == {PULUMI}
-    assert named == {"python:3.12.12-bookworm", f"pulumi/pulumi-python-3.12:{PULUMI}"}
+    assert names == {"python:3.12.12-bookworm", f"pulumi/pulumi-python-3.12:{PULUMI}"}
 
 
 def test_a_checkout_keeps_no_token() -> None:
@@ -227,7 +226,7 @@ def test_a_checkout_keeps_no_token() -> None:
     assert checkouts
 
 
-def test_no_file_names_a_host_of_packages() -> None:
+def test_no_file_names_a_package_registry() -> None:
     hosts = re.compile(r"pypi|docker\.io|ghcr\.io|quay\.io|registry\.|https?://|--index-url")
     texts = {path.name: path.read_text() for path in (*FILES, CI / "README.md")}
 
@@ -235,9 +234,11 @@ def test_no_file_names_a_host_of_packages() -> None:
 
 
 def test_merge_requests_have_no_environment_and_no_secret() -> None:
-    found = {name: job.get("environment", {}).get("name") for name, job in gitlab_jobs().items()}
+    environments = {
+        name: job.get("environment", {}).get("name") for name, job in gitlab_jobs().items()
+    }
 
-    assert found == {
+    assert environments == {
         "pic-snapshot": "pic-read",
         "pic-diff": None,
         "pic-comment": None,
@@ -248,11 +249,11 @@ def test_merge_requests_have_no_environment_and_no_secret() -> None:
         name: [rule["if"] for rule in job["rules"]] for name, job in gitlab_jobs().items()
     }
     on_default = "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"
-    trusted = [each for name in found if found[name] for each in conditions[name]]
-    assert [each for each in trusted if not each.endswith(on_default)] == []
+    trusted = [rule for name in environments if environments[name] for rule in conditions[name]]
+    assert [rule for rule in trusted if not rule.endswith(on_default)] == []
 
 
-# The comment on GitHub: the script itself, with a gh that writes down what it is asked.
+# The comment on GitHub: these tests run the script itself, with a fake gh that records its calls.
 
 GH = """#!/usr/bin/env bash
 printf '%s\\n' "$*" >> "$CALLS"
@@ -271,7 +272,7 @@ def comment(tmp_path: Path, **answers: str) -> tuple[int, list[str]]:
     (tmp_path / "gh").chmod(0o755)
     calls = tmp_path / "calls"
     calls.write_text("")
-    known = {"REPORT": f"{MARKER}\ntext", "PULLS": "7\n", "COMMENTS": ""}
+    defaults = {"REPORT": f"{MARKER}\ntext", "PULLS": "7\n", "COMMENTS": ""}
     environment = {
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "RUNNER_TEMP": str(tmp_path),
@@ -281,20 +282,20 @@ def comment(tmp_path: Path, **answers: str) -> tuple[int, list[str]]:
         "RUN": "1",
         "HEAD": "fork:main",
         "HEAD_SHA": "abc",
-        **known,
+        **defaults,
         **answers,
     }
     script = jobs()["pic-comment/comment"]["steps"][0]["run"]
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         check=False,
         env=environment,
         capture_output=True,
     )
-    return done.returncode, [line for line in calls.read_text().splitlines() if "body=" in line]
+    return result.returncode, [line for line in calls.read_text().splitlines() if "body=" in line]
 
 
-def test_a_report_is_posted_once_and_edited_from_then_on(tmp_path: Path) -> None:
+def test_a_report_is_posted_once_and_then_edited(tmp_path: Path) -> None:
     body = f"-F body=@{tmp_path}/comment.md"
 
     posted = comment(tmp_path)
@@ -319,15 +320,15 @@ def test_a_report_is_posted_once_and_edited_from_then_on(tmp_path: Path) -> None
         ({"REPORT": "<!-- pic:review:pic.other -->"}, 1),
     ],
 )
-def test_what_is_no_report_of_an_open_pull_request_is_not_posted(
+def test_only_a_report_of_an_open_pull_request_is_posted(
     tmp_path: Path, answers: dict[str, str], code: int
 ) -> None:
     assert comment(tmp_path, **answers) == (code, [])
 
 
-def test_a_report_begins_with_the_mark_that_the_pipelines_look_for() -> None:
-    found = review.build(StackRef("pic", "prod"), Plan(), Changes("pic.prod", "cluster-1"))
+def test_a_report_begins_with_the_marker_that_the_pipelines_look_for() -> None:
+    report = review.build(StackRef("pic", "prod"), Plan(), Changes("pic.prod", "cluster-1"))
 
-    assert markdown.review(found).splitlines()[0] == MARKER
+    assert markdown.render_review(report).splitlines()[0] == MARKER
     script = jobs()["pic-comment/comment"]["steps"][0]["run"]
     assert f'MARKER="{MARKER.replace("prod", "$STACK")}"' in script

@@ -1,4 +1,4 @@
-"""The comment and the snapshot of a merge request on GitLab."""
+"""Tests the comment and the snapshot of a merge request on GitLab."""
 
 import json
 import threading
@@ -16,10 +16,10 @@ MARKER = "<!-- pic:review:pic.prod -->"
 
 
 class Server(ThreadingHTTPServer):
-    """Answers of a GitLab, by method and path; writes down what it is asked."""
+    """A fake GitLab: returns answers by method and path, and records the requests."""
 
     answers: Mapping[str, object]
-    asked: list[tuple[str, str, object]]
+    requests: list[tuple[str, str, object]]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -28,9 +28,9 @@ class Handler(BaseHTTPRequestHandler):
         token = self.headers.get("PRIVATE-TOKEN") or self.headers.get("JOB-TOKEN") or "none"
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or "null")
-        asked = f"{self.command} {self.path}"
-        server.asked.append((token, asked, body))
-        answer = server.answers.get(asked)
+        request = f"{self.command} {self.path}"
+        server.requests.append((token, request, body))
+        answer = server.answers.get(request)
         data = json.dumps(answer).encode()
         self.send_response(404 if answer is None else 302 if answer == "moved" else 200)
         if answer == "moved":
@@ -47,16 +47,16 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    found = Server(("127.0.0.1", 0), Handler)
-    found.answers, found.asked = {}, []
-    thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
+    server = Server(("127.0.0.1", 0), Handler)
+    server.answers, server.requests = {}, []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield found
+        yield server
     finally:
-        found.shutdown()
+        server.shutdown()
         thread.join()
-        found.server_close()
+        server.server_close()
 
 
 def variables(server: Server) -> dict[str, str]:
@@ -81,11 +81,11 @@ def note(number: int, author: int, body: str) -> dict[str, object]:
     ("last", "written"),
     [
         (note(203, 1, f"{MARKER}\nold"), f"PUT {NOTES}/203"),
-        (note(203, 2, f"{MARKER}\nof somebody else"), f"POST {NOTES}"),
+        (note(203, 2, f"{MARKER}\nof another user"), f"POST {NOTES}"),
         (note(203, 1, "<!-- pic:review:pic.test -->\nof another stack"), f"POST {NOTES}"),
     ],
 )
-def test_a_merge_request_has_one_comment_of_a_stack(
+def test_a_merge_request_has_one_comment_for_each_stack(
     tmp_path: Path, server: Server, last: dict[str, object], written: str
 ) -> None:
     (tmp_path / "comment.md").write_text(f"{MARKER}\nnew")
@@ -99,7 +99,7 @@ def test_a_merge_request_has_one_comment_of_a_stack(
 
     merge_request.comment(variables(server), tmp_path / "comment.md")
 
-    assert server.asked == [
+    assert server.requests == [
         ("bot", "GET /user", None),
         ("bot", f"GET {NOTES}?per_page=100&page=1", None),
         ("bot", f"GET {NOTES}?per_page=100&page=2", None),
@@ -110,7 +110,7 @@ def test_a_merge_request_has_one_comment_of_a_stack(
 SNAPSHOT = "GET /projects/5/jobs/artifacts/release%2F1/raw/snapshot.json?job=pic-snapshot"
 
 
-def test_the_snapshot_comes_from_the_target_branch_and_a_store_sees_no_token(
+def test_the_snapshot_comes_from_the_target_branch_and_the_object_store_gets_no_token(
     tmp_path: Path, server: Server
 ) -> None:
     server.answers = {SNAPSHOT: "moved", "GET /store": {"kind": "pic snapshot"}}
@@ -118,10 +118,10 @@ def test_the_snapshot_comes_from_the_target_branch_and_a_store_sees_no_token(
     merge_request.snapshot(variables(server), tmp_path / "snapshot.json")
 
     assert json.loads((tmp_path / "snapshot.json").read_text()) == {"kind": "pic snapshot"}
-    assert server.asked == [("job", SNAPSHOT, None), ("none", "GET /store", None)]
+    assert server.requests == [("job", SNAPSHOT, None), ("none", "GET /store", None)]
 
 
-def test_without_a_snapshot_nothing_is_written(tmp_path: Path, server: Server) -> None:
+def test_a_missing_snapshot_writes_no_file(tmp_path: Path, server: Server) -> None:
     with pytest.raises(HTTPError) as caught:
         merge_request.snapshot(variables(server), tmp_path / "snapshot.json")
 

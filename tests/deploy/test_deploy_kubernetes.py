@@ -1,4 +1,4 @@
-"""The manifests and the image of deploy/: what can be said of them without a cluster."""
+"""Checks the manifests and the image in deploy/ as far as possible without a cluster."""
 
 import re
 import shlex
@@ -12,13 +12,9 @@ import yaml
 
 from dev.toolchain.versions import KUBERNETES_PLUGIN, PULUMI
 from pic.cli import main
+from pic.run.targets import writing
 from pic.settings.parse import Settings, TargetName
-from pic.settings.permissions import (
-    Permission,
-    reading,
-    watching,
-    writing,
-)
+from pic.settings.permissions import Permission, read_permissions, watch_permissions
 from pic.watch.runs import RunLimits
 
 ROOT = Path(__file__).parents[2]
@@ -42,9 +38,9 @@ def documents(path: Path) -> Sequence[Object]:
 
 
 def pods() -> dict[str, Object]:
-    """The pods by the name of what makes them."""
-    found = [it for it in objects(*FILES) if it["kind"] in ("Deployment", "CronJob")]
-    specs = {it["metadata"]["name"]: it["spec"] for it in found}
+    """Return the pod specs, by the name of their Deployment or CronJob."""
+    workloads = [it for it in objects(*FILES) if it["kind"] in ("Deployment", "CronJob")]
+    specs = {it["metadata"]["name"]: it["spec"] for it in workloads}
     return {
         name: spec.get("jobTemplate", {}).get("spec", spec)["template"]["spec"]
         for name, spec in specs.items()
@@ -52,7 +48,7 @@ def pods() -> dict[str, Object]:
 
 
 def granted(*paths: Path) -> set[tuple[str, str, str, str]]:
-    """What the roles of some files grant: group, resource, verb and name."""
+    """Return what the roles in some files grant: group, resource, verb and name."""
     return {
         (group, resource, verb, name)
         for it in objects(*paths)
@@ -64,38 +60,38 @@ def granted(*paths: Path) -> set[tuple[str, str, str, str]]:
     }
 
 
-def asked(*permissions: Permission) -> set[tuple[str, str, str, str]]:
+def needed(*permissions: Permission) -> set[tuple[str, str, str, str]]:
     return {(it.group, it.resource, it.verb, it.name) for it in permissions}
 
 
 PANGOLIN, BOTH = Settings(), Settings(targets=tuple(TargetName))
-UP = (*reading(PANGOLIN), *writing(PANGOLIN))
+UP = (*read_permissions(PANGOLIN), *writing(PANGOLIN))
 
 
 @pytest.mark.parametrize(
     ("account", "permissions"),
     [
-        ("preview", tuple(reading(PANGOLIN))),
+        ("preview", tuple(read_permissions(PANGOLIN))),
         ("up", UP),
-        ("watch", (*UP, *watching(PANGOLIN, "pic"))),
+        ("watch", (*UP, *watch_permissions(PANGOLIN, "pic"))),
     ],
 )
-def test_each_account_is_granted_what_pic_says_it_needs(
+def test_each_account_has_exactly_the_permissions_that_pic_needs(
     account: str, permissions: tuple[Permission, ...]
 ) -> None:
-    assert granted(DEPLOY / "roles" / account / "roles.yaml") == asked(*permissions)
+    assert granted(DEPLOY / "roles" / account / "roles.yaml") == needed(*permissions)
 
 
-def test_a_component_grants_what_a_setting_needs_beyond_that() -> None:
+def test_a_component_grants_the_additional_permissions_of_a_setting() -> None:
     classes = Settings(ingress_classes=("",))
 
-    assert granted(DEPLOY / "components/pihole/role.yaml") == asked(*writing(BOTH)) - asked(*UP)
-    assert granted(DEPLOY / "components/default-class/role.yaml") == asked(
-        *reading(classes), *watching(classes, "pic")
-    ) - asked(*UP, *watching(PANGOLIN, "pic"))
+    assert granted(DEPLOY / "components/pihole/role.yaml") == needed(*writing(BOTH)) - needed(*UP)
+    assert granted(DEPLOY / "components/default-class/role.yaml") == needed(
+        *read_permissions(classes), *watch_permissions(classes, "pic")
+    ) - needed(*UP, *watch_permissions(PANGOLIN, "pic"))
 
 
-def test_no_role_grants_more_than_one_can_read_off_it() -> None:
+def test_no_role_uses_wildcards_or_grants_access_to_sensitive_kinds() -> None:
     assert [rule for rule in granted(*FILES) if "*" in rule] == []
     assert {resource for _, resource, _, _ in granted(*FILES)} & {
         "secrets",
@@ -104,11 +100,11 @@ def test_no_role_grants_more_than_one_can_read_off_it() -> None:
     } == set()
 
 
-def test_every_pod_is_locked_down() -> None:
-    found = pods()
+def test_every_pod_runs_unprivileged() -> None:
+    specs = pods()
 
-    assert sorted(found) == ["pic-up", "pic-watch"]
-    for name, pod in found.items():
+    assert sorted(specs) == ["pic-up", "pic-watch"]
+    for name, pod in specs.items():
         (container,) = pod["containers"]
         assert pod["securityContext"] == {
             "runAsNonRoot": True,
@@ -125,7 +121,7 @@ def test_every_pod_is_locked_down() -> None:
         assert pod["serviceAccountName"] == name
 
 
-def test_the_watcher_asks_for_little_and_may_grow_for_a_run() -> None:
+def test_the_watcher_requests_little_memory_and_has_room_for_a_run() -> None:
     (container,) = pods()["pic-watch"]["containers"]
 
     assert container["resources"] == {
@@ -134,11 +130,11 @@ def test_the_watcher_asks_for_little_and_may_grow_for_a_run() -> None:
     }
 
 
-def test_a_pod_has_time_for_the_run_that_is_going_on() -> None:
+def test_a_pod_has_time_to_finish_a_run() -> None:
     assert pods()["pic-watch"]["terminationGracePeriodSeconds"] > RunLimits().grace
 
 
-def test_every_command_line_is_one_that_pic_has() -> None:
+def test_pic_accepts_every_command_line() -> None:
     verbs = {name: pod["containers"][0]["args"] for name, pod in pods().items()}
 
     assert {name: main.parser().parse_args(words).verb for name, words in verbs.items()} == {
@@ -147,7 +143,7 @@ def test_every_command_line_is_one_that_pic_has() -> None:
     }
 
 
-def test_no_manifest_holds_a_secret() -> None:
+def test_no_manifest_contains_a_secret() -> None:
     variables = [it for pod in pods().values() for it in pod["containers"][0]["env"]]
 
     assert [it["metadata"]["name"] for it in objects(*FILES) if it["kind"] == "Secret"] == []
@@ -157,15 +153,15 @@ def test_no_manifest_holds_a_secret() -> None:
     }
 
 
-def test_no_file_names_a_host_of_packages() -> None:
+def test_no_file_names_a_package_registry() -> None:
     hosts = re.compile(r"pypi|docker\.io|ghcr\.io|quay\.io|registry\.[a-z]|--index-url|get\.pulumi")
-    read = [*FILES, *DEPLOY.glob("Containerfile*"), DEPLOY / "backends.txt"]
-    read += [ROOT / "docs" / "deploying.md"]
+    files = [*FILES, *DEPLOY.glob("Containerfile*"), DEPLOY / "backends.txt"]
+    files += [ROOT / "docs" / "deploying.md"]
 
-    assert [path.name for path in read if hosts.search(path.read_text())] == []
+    assert [path.name for path in files if hosts.search(path.read_text())] == []
 
 
-def test_settings_are_mounted_where_pulumi_looks_for_them() -> None:
+def test_the_stack_files_are_mounted_where_pulumi_reads_them() -> None:
     project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
 
     for pod in pods().values():
@@ -173,11 +169,11 @@ def test_settings_are_mounted_where_pulumi_looks_for_them() -> None:
         assert mounts == {"tmp": "/tmp", "stacks": f"/app/{project['stackConfigDir']}"}  # noqa: S108
 
 
-# The image, which is not built here.
+# The image. These tests do not build it.
 
 
 def instructions() -> list[list[str]]:
-    """The instructions as words, comments and continuations undone."""
+    """Return the words of each instruction, without comments and line continuations."""
     lines = [line for line in CONTAINERFILE.splitlines() if not line.startswith("#")]
     return [
         shlex.split(line) for line in "\n".join(lines).replace("\\\n", " ").splitlines() if line
@@ -190,15 +186,13 @@ def arguments() -> dict[str, str]:
 
 
 def copied() -> list[str]:
-    """What is copied out of the checkout."""
-    found = [words[1:-1] for words in instructions() if words[0] == "COPY"]
-    return [path for paths in found if not paths[0].startswith("--from") for path in paths]
+    """Return the paths that the image copies from the checkout."""
+    sources = [words[1:-1] for words in instructions() if words[0] == "COPY"]
+    return [path for paths in sources if not paths[0].startswith("--from") for path in paths]
 
 
-def test_the_image_has_the_versions_that_are_tested() -> None:
-    found = arguments()
-
-    assert found == {
+def test_the_image_has_the_tested_versions() -> None:
+    assert arguments() == {
         "PYTHON": "3.12.12-slim-bookworm",
         "PYTHON_DIGEST": "",
         "PULUMI": PULUMI,
@@ -209,14 +203,14 @@ def test_the_image_has_the_versions_that_are_tested() -> None:
     assert f"pulumi-kubernetes=={KUBERNETES_PLUGIN} " in (ROOT / "requirements.txt").read_text()
 
 
-def test_what_the_image_copies_is_there_and_reaches_the_builder() -> None:
+def test_everything_that_the_image_copies_exists_and_reaches_the_builder() -> None:
     ignore = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
 
     assert [path for path in copied() if not (ROOT / path).exists()] == []
     assert {line[1:] for line in ignore if line.startswith("!")} == set(copied())
 
 
-def test_the_image_has_everything_that_the_project_names() -> None:
+def test_the_image_has_everything_that_the_project_file_names() -> None:
     project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     folders = [it["path"].split("/")[0] for it in project["plugins"]["providers"]]
 
@@ -224,7 +218,7 @@ def test_the_image_has_everything_that_the_project_names() -> None:
     assert f"/app/{project['runtime']['options']['virtualenv']}/bin:" in CONTAINERFILE
 
 
-def test_packages_are_installed_by_their_hashes_alone() -> None:
+def test_packages_are_installed_only_with_hashes() -> None:
     commands = [words for words in instructions() if words[0] == "RUN" and "pip" in words]
 
     assert len(commands) == 1
@@ -234,11 +228,11 @@ def test_packages_are_installed_by_their_hashes_alone() -> None:
     )
 
 
-def test_the_packages_of_the_backends_are_those_that_are_tested() -> None:
+def test_the_image_has_the_tested_packages_of_the_backends() -> None:
     blocks = {it[1]: it[0] for it in BLOCK.finditer((ROOT / "requirements-dev.txt").read_text())}
-    found = {it[1]: it[0] for it in BLOCK.finditer((DEPLOY / "backends.txt").read_text())}
+    packages = {it[1]: it[0] for it in BLOCK.finditer((DEPLOY / "backends.txt").read_text())}
 
-    assert found == {name: blocks[name] for name in ("obstore", "psycopg", "psycopg-binary")}
+    assert packages == {name: blocks[name] for name in ("obstore", "psycopg", "psycopg-binary")}
 
 
 def test_the_image_runs_as_the_user_of_the_manifests() -> None:

@@ -1,4 +1,4 @@
-"""The pages of docs/ that are made from code."""
+"""Checks that the generated pages of docs/ are up to date."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from dev import docs
 
 
 @pytest.mark.parametrize("name", sorted(docs.pages()))
-def test_the_page_on_disk_is_what_the_code_says(name: str) -> None:
-    on_disk = (docs.DOCS / name).read_text(encoding="utf-8")
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    page = (docs.DOCS / name).read_text(encoding="utf-8")
 
-    assert on_disk == docs.pages()[name], "run `make docs`"
+    assert page == docs.pages()[name], "run `make docs`"

@@ -1,4 +1,4 @@
-"""The page of the Pi-hole target: its table of requirements against the tests that there are."""
+"""Checks the page on Pi-hole: its table of requirements names tests and settings that exist."""
 
 import re
 
@@ -17,49 +17,47 @@ REQUIREMENTS = [
 ROWS = re.findall(r"^\| (N?FR-\d+|\d+\.\d) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 
 
-def exists(named: str) -> bool:
-    """Whether there is such a test, or such a scenario."""
-    path, _, test = named.partition("::")
+def exists(name: str) -> bool:
+    """Return whether a test or a scenario exists."""
+    path, _, test = name.partition("::")
     file = ROOT / path
     if not file.is_file():
         return False
-    defined = re.search(
+    definition = re.search(
         rf"^def {re.escape(test)}\(", file.read_text(encoding="utf-8"), re.MULTILINE
     )
-    return defined is not None if test else path.startswith("tests/scenarios/")
+    return definition is not None if test else path.startswith("tests/scenarios/")
 
 
-def test_every_requirement_has_a_row_in_their_order() -> None:
+def test_the_table_lists_every_requirement_in_order() -> None:
     assert [requirement for requirement, _, _ in ROWS] == REQUIREMENTS
 
 
 @pytest.mark.parametrize(("requirement", "how", "tests"), ROWS, ids=[row[0] for row in ROWS])
-def test_a_requirement_is_shown_by_tests_that_exist(requirement: str, how: str, tests: str) -> None:
-    named = re.findall(r"`([^`]+)`", tests)
+def test_existing_tests_prove_a_requirement(requirement: str, how: str, tests: str) -> None:
+    names = re.findall(r"`([^`]+)`", tests)
 
     assert re.sub(r"`[^`]+`| ", "", tests) == "", requirement
     assert how.endswith("."), requirement
-    assert named, requirement
-    assert [name for name in named if not exists(name)] == [], requirement
+    assert names, requirement
+    assert [name for name in names if not exists(name)] == [], requirement
 
 
-def test_a_test_that_is_not_there_is_noticed() -> None:
-    here = "tests/docs/test_docs_pihole.py"
-    there = "test_a_test_that_is_not_there_is_noticed"
+def test_a_missing_test_is_detected() -> None:
+    module = "tests/docs/test_docs_pihole.py"
+    names = [f"{module}::test_a_missing_test_is_detected", f"{module}::test_x", "tests/x.py::y"]
 
-    assert [exists(f"{here}::{there}"), exists(f"{here}::test_gone"), exists("tests/x.py::y")] == [
-        *(True, False, False)
-    ]
+    assert [exists(name) for name in names] == [True, False, False]
 
 
 def test_every_test_that_the_page_names_exists() -> None:
-    named = re.findall(r"`(tests/[^`]+(?:::|\.yaml)[^`]*)`", PAGE)
+    names = re.findall(r"`(tests/[^`]+(?:::|\.yaml)[^`]*)`", PAGE)
 
-    assert [name for name in named if not exists(name)] == []
+    assert [name for name in names if not exists(name)] == []
 
 
-def test_the_page_names_settings_that_exist() -> None:
-    known = {row.key for row in FIELDS}
+def test_the_page_names_only_settings_that_exist() -> None:
+    settings = {row.key for row in FIELDS}
 
-    assert set(re.findall(r"pic:([A-Za-z]+)", PAGE)) - known == set()
+    assert set(re.findall(r"pic:([A-Za-z]+)", PAGE)) - settings == set()
     assert f"pic:piholeApi: {PiholeApi.DNS_LOCAL}" in PAGE
