@@ -1,4 +1,7 @@
-"""Writes the pages of docs/ that are made from code: `make docs`; a test compares them."""
+"""Generates the reference pages in docs/ from the code: `make docs`.
+
+A test compares the pages with what this module generates, so they cannot go out of date.
+"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,19 +13,15 @@ from pic.core.notices import (
     Reason,
 )
 from pic.planning import annotations, dns_records
+from pic.run.targets import writing
 from pic.settings.parse import Settings, TargetName, settings_table
-from pic.settings.permissions import (
-    Permission,
-    reading,
-    watching,
-    writing,
-)
+from pic.settings.permissions import Permission, read_permissions, watch_permissions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def pages() -> dict[str, str]:
-    """Return every made page by its file name."""
+    """Return the generated pages by file name."""
     return {
         "annotations.md": _annotations(),
         "settings.md": _settings(),
@@ -34,19 +33,19 @@ def pages() -> dict[str, str]:
 def _annotations() -> str:
     return _page(
         "Annotations",
-        "On an Ingress. Yes and no may be written true, false, yes, no, on, off, 1 or 0, in any"
-        " case.",
-        "## Pangolin\n\nThe class of the Ingress must be ours. A key below this prefix that is not"
-        " listed here is told with the nearest one that is.\n\n"
+        "These annotations of an Ingress change what pic does. For `true` and `false` you can also"
+        " write yes and no, on and off, or 1 and 0, in any case.",
+        "## Pangolin\n\nThey apply to an Ingress whose class matches `pic:ingressClasses`. Another"
+        " annotation with this prefix gets a warning that suggests the nearest known one.\n\n"
         + _keys(annotations.PREFIX, annotations.KEYS)
-        + "\n## Pi-hole\n\nOf any class, where `pihole` is in `pic:targets`:"
-        " [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
+        + "\n## Pi-hole\n\nThey apply to an Ingress of any class, if `pic:targets` includes `pihole`:"
+        " see [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
     )
 
 
 def _keys(prefix: str, keys: Iterable[annotations.Key]) -> str:
     rows = [(f"`{prefix}{key.name}`", key.values, key.meaning, key.unreadable) for key in keys]
-    return _table(("annotation", "values", "effect", "when it cannot be read"), rows)
+    return _table(("annotation", "values", "effect", "while it cannot be read"), rows)
 
 
 def _settings() -> str:
@@ -56,11 +55,13 @@ def _settings() -> str:
     ]
     return _page(
         "Settings",
-        "In `stacks/Pulumi.<stack>.yaml`, or for one run of `pic` with `--config KEY=VALUE`"
-        " without the prefix. A variable of the environment counts where the stack is silent; where"
-        " both speak and differ, the stack wins and a notice says so. No setting is a secret."
-        " `resyncPeriod` is for `pic watch` only; `lockTimeout` for `pic doctor`, `pic up"
-        " --steal-locks` and the runs of a watcher that holds its Lease.",
+        "Set these in `stacks/Pulumi.<stack>.yaml`."
+        " [stacks/Pulumi.example.yaml](../stacks/Pulumi.example.yaml) shows the most common ones."
+        " The flag `--config KEY=VALUE`, without `pic:`, changes a setting for one run of `pic`. If"
+        " the stack does not set a value, pic takes it from the environment variable. If both are"
+        " set and differ, the stack wins and a notice says so. No setting is a secret.\n\n"
+        "Only `pic watch` uses `resyncPeriod`. `pic doctor`, `pic up --steal-locks`, and a watcher"
+        " that holds its Lease use `lockTimeout`.",
         _table(("setting", "allowed", "default", "environment", "what it does"), rows),
     )
 
@@ -71,17 +72,18 @@ def _notices() -> str:
             reason.value,
             (Level.NORMAL if reason in NORMAL else Level.WARNING).value,
             ADVICE[reason].cause,
-            ADVICE[reason].way_out,
+            ADVICE[reason].remedy,
             ADVICE[reason].fate.value,
         )
         for reason in sorted(Reason)
     ]
     return _page(
         "Notices",
-        "What pic tells about an object, in the plan and in the log of the engine. The last column"
-        " says what becomes of a live object when this takes away the last good path of its host:"
-        " it goes, it is held (declared again as it is), or the question does not arise.",
-        _table(("reason", "level", "cause", "way out", "live object"), rows),
+        "A notice reports something about an object. It appears in the plan, in the log of a run,"
+        " and as an Event of the Ingress if it is a warning. The last column says what happens to a"
+        " live object when this reason takes away the last usable path of its host: it is deleted,"
+        " or it is held (declared again as it is). `n/a` means that the reason takes no path away.",
+        _table(("reason", "level", "cause", "what to do", "live object"), rows),
     )
 
 
@@ -93,19 +95,25 @@ def _permissions() -> str:
     ]
     return _page(
         "Permissions",
-        "What the verbs of pic need, with `pic:targets: [pangolin, pihole]` and else the default"
-        " settings. *preview* is for every verb that looks: `plan`, `diff`, `preview`, `drift`,"
-        " `status`, `snapshot`. *up* is on top of that, for `up` and `destroy`, and *watch* on top"
-        " of both. With `pic:namespaces`, what has to do with Ingresses is needed in those"
-        " namespaces only, and with `pic:tunnelNamespace` what has to do with tunnels and"
-        " organisations; our own objects are always listed in all namespaces."
-        " `pic:resourceSchema` other than `auto` does without the CRD. `pic:clusterId` stands in"
-        " where namespace kube-system may not be read, but then nothing tells a wrong cluster from"
-        " the right one. `pic:events: false` does without Events, `pic:piholeAnnotate: false`"
-        ' without changing Ingresses, and `""` in `pic:ingressClasses` needs to list (and watch)'
-        " `ingressclasses`. `pic init` and `pic doctor` ask the cluster for each; the roles in"
-        " [deploy/roles](../deploy/roles) grant exactly these, but for Pi-hole's, which is a"
-        " component of its own: [deploying](deploying.md).",
+        "These are the permissions that pic needs with `pic:targets: [pangolin, pihole]` and"
+        " otherwise default settings. *preview* is for the verbs that only read: `plan`, `diff`,"
+        " `preview`, `drift`, `status` and `snapshot`. `up` and `destroy` need *up* as well, and"
+        " `watch` needs all three.\n\n"
+        "Settings change what pic needs:\n\n"
+        "- With `pic:namespaces`, pic needs the permissions on Ingresses and Services, and all"
+        " permissions to write, only in those namespaces. It always lists its own objects in all"
+        " namespaces.\n"
+        "- With `pic:tunnelNamespace`, it reads tunnels and organisations only there and in"
+        " `pic:tunnelNamespaces`.\n"
+        "- With `pic:resourceSchema` other than `auto`, it does not read the CRD.\n"
+        "- If it may not read the namespace kube-system, it takes the id of the cluster from"
+        " `pic:clusterId`. It then cannot detect that it runs on the wrong cluster.\n"
+        "- With `pic:events: false`, it creates no Events. With `pic:piholeAnnotate: false`, it"
+        " changes no Ingress.\n"
+        '- With `""` in `pic:ingressClasses`, it also lists and watches `ingressclasses`.\n\n'
+        "`pic init` and `pic doctor` check each permission on the cluster. The roles in"
+        " [deploy/roles](../deploy/roles) grant exactly these permissions. The one to change"
+        " Ingresses for Pi-hole is a separate component: see [deploying](deploying.md).",
         _table(("for", "API group", "resource", "verb", "where", "what for"), rows),
     )
 
@@ -113,9 +121,9 @@ def _permissions() -> str:
 def _roles() -> dict[str, Iterable[Permission]]:
     everything = Settings(targets=tuple(TargetName))
     return {
-        "preview": reading(everything),
+        "preview": read_permissions(everything),
         "up": writing(everything),
-        "watch": watching(everything, "its own"),
+        "watch": watch_permissions(everything, "its own"),
     }
 
 
@@ -126,12 +134,12 @@ def _where(permission: Permission) -> str:
 
 
 def _page(title: str, introduction: str, tables: str) -> str:
-    return f"# {title}\n\n{introduction}\n\n{tables}\nThis page is made by `make docs`.\n"
+    return f"# {title}\n\n{introduction}\n\n{tables}\nThis page is generated by `make docs`.\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
-    return "".join(f"| {' | '.join(_cell(each) for each in line)} |\n" for line in lines)
+    return "".join(f"| {' | '.join(_cell(cell) for cell in line)} |\n" for line in lines)
 
 
 def _cell(text: str) -> str:
@@ -139,7 +147,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Write the pages."""
+    """Write the generated pages."""
     for name, text in pages().items():
         (DOCS / name).write_text(text, encoding="utf-8")
         print(f"docs/{name}")

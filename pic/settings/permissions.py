@@ -1,4 +1,8 @@
-"""What pic must be allowed to do, and what for. No I/O."""
+"""Lists the Kubernetes permissions that a run needs with given settings, and why. No I/O.
+
+The permissions to read come from `pic.settings.kinds`. Those to write come from the targets, in
+`pic.run.targets`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,15 +10,21 @@ from dataclasses import dataclass
 from pic.settings.kinds import needed_kinds, watched_namespaces
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 
-OBJECTS = "pangolinresources"
 LEASES = "coordination.k8s.io"
-# A watcher alone lists and watches what a run lists.
-WATCHED = "follows its changes"
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """One verb on one resource; an empty namespace is all of them, or none where it has none."""
+    """One verb on one resource.
+
+    Attributes:
+        group: The API group; empty for the core group.
+        resource: The plural name of the resource.
+        verb: The verb in RBAC, such as list.
+        why: What pic needs it for, such as "to find the tunnels".
+        namespace: Empty means all namespaces, or a resource without a namespace.
+        name: Empty means every object.
+    """
 
     group: str
     resource: str
@@ -29,18 +39,19 @@ class Permission:
         return f"{self.verb} {full}{where}"
 
 
-def reading(settings: Settings) -> Iterator[Permission]:
-    """Yield what every verb that reads needs: `diff`, `preview`, `drift`, `status`."""
+def read_permissions(settings: Settings) -> Iterator[Permission]:
+    """Yield what every verb needs that reads the cluster, such as `diff` and `status`."""
     for kind in needed_kinds(settings):
         for namespace in kind.namespaces(settings):
             yield Permission(kind.group, kind.plural, "list", kind.why, namespace)
-    yield Permission("", "namespaces", "get", "tells clusters apart", name="kube-system")
+    # The uid of kube-system identifies the cluster: it exists in every cluster and never changes.
+    yield Permission("", "namespaces", "get", "to identify the cluster", name="kube-system")
     if _needs_crd(settings):
         yield Permission(
             "apiextensions.k8s.io",
             "customresourcedefinitions",
             "get",
-            "what the installed CRD can hold",
+            "to adapt to the installed CRD",
             name="pangolinresources.tunnel.pangolin.io",
         )
 
@@ -50,22 +61,29 @@ def _needs_crd(settings: Settings) -> bool:
     return exposes and settings.resource_schema is ResourceSchema.AUTO
 
 
-def telling(settings: Settings) -> Iterator[Permission]:
-    """Yield what Events at the Ingresses need."""
+def event_permissions(settings: Settings) -> Iterator[Permission]:
+    """Yield what pic needs to create Events."""
     if settings.events:
         for namespace in watched_namespaces(settings):
-            yield Permission("", "events", "create", "Events at the Ingresses", namespace)
+            yield Permission("", "events", "create", "to create Events on Ingresses", namespace)
 
 
-def watching(settings: Settings, namespace: str) -> Iterator[Permission]:
-    """Yield what `watch` needs beyond `up`.
+def watch_permissions(settings: Settings, namespace: str) -> Iterator[Permission]:
+    """Yield what `pic watch` needs in addition to `pic up`.
 
     Args:
-        settings: Those of the stack.
-        namespace: Where its Lease is.
+        settings: The settings of the stack.
+        namespace: The namespace of the watcher's Lease.
     """
-    for each in reading(settings):
-        if each.verb == "list":
-            yield Permission(each.group, each.resource, "watch", WATCHED, each.namespace)
+    for permission in read_permissions(settings):
+        if permission.verb == "list":
+            yield Permission(
+                permission.group,
+                permission.resource,
+                "watch",
+                "to follow changes",
+                permission.namespace,
+            )
+    # A Lease has to exist before it can be updated, and RBAC cannot limit a create to one name.
     for verb in ("get", "create", "update"):
-        yield Permission(LEASES, "leases", verb, "which of several watchers acts", namespace)
+        yield Permission(LEASES, "leases", verb, "to let only one watcher act", namespace)

@@ -13,7 +13,7 @@ from pic.run.targets.interface import Target
 from pic.run.targets.pangolin import Pangolin
 from pic.run.targets.pihole import Pihole
 from pic.settings.parse import Settings
-from pic.settings.permissions import Permission, reading, telling
+from pic.settings.permissions import Permission, event_permissions, read_permissions
 
 TARGETS: tuple[Target, ...] = (Pangolin(), Pihole())
 
@@ -31,7 +31,7 @@ def build_plan(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ow
 
 def needed(settings: Settings) -> Iterator[Permission]:
     """Yield the permissions that `pic up` needs with these settings."""
-    yield from reading(settings)
+    yield from read_permissions(settings)
     yield from writing(settings)
 
 
@@ -39,7 +39,7 @@ def writing(settings: Settings) -> Iterator[Permission]:
     """Yield the permissions that `up` and `destroy` need beyond reading."""
     for target in active(settings):
         yield from target.permissions(settings)
-    yield from telling(settings)
+    yield from event_permissions(settings)
 
 
 def target_of(token: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pic.cluster import listing
 from pic.run.targets import needed
 from pic.settings.parse import ResourceSchema, Settings, TargetName
-from pic.settings.permissions import Permission, watching
+from pic.settings.permissions import Permission, watch_permissions
 
 
 def shown(settings: Settings) -> list[str]:
@@ -66,9 +66,9 @@ def test_ingresses_without_a_class_need_the_permission_to_list_classes() -> None
 def test_pihole_alone_needs_only_the_ingresses() -> None:
     assert list(needed(Settings(targets=(TargetName.PIHOLE,)))) == [
         Permission("networking.k8s.io", "ingresses", "list", "to find the hosts to expose"),
-        Permission("", "namespaces", "get", "tells clusters apart", name="kube-system"),
-        Permission("networking.k8s.io", "ingresses", "patch", "tells what Pi-hole has"),
-        Permission("", "events", "create", "Events at the Ingresses"),
+        Permission("", "namespaces", "get", "to identify the cluster", name="kube-system"),
+        Permission("networking.k8s.io", "ingresses", "patch", "to record which hosts Pi-hole has"),
+        Permission("", "events", "create", "to create Events on Ingresses"),
     ]
 
 
@@ -81,7 +81,7 @@ def test_without_annotations_pihole_needs_no_permission_to_change_ingresses() ->
 def test_a_watcher_watches_what_a_run_lists_and_has_a_lease() -> None:
     settings = Settings(namespaces=("a", "b"), tunnel_namespace="t", ingress_classes=("",))
 
-    assert [str(permission) for permission in watching(settings, "pic")] == [
+    assert [str(permission) for permission in watch_permissions(settings, "pic")] == [
         "watch ingresses.networking.k8s.io in a",
         "watch ingresses.networking.k8s.io in b",
         "watch ingressclasses.networking.k8s.io",

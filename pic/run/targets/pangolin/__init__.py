@@ -14,11 +14,11 @@ from pic.settings.permissions import Permission
 
 # What each verb on a PangolinResource is for, as docs/permissions.md says it.
 VERBS = {
-    "get": "updates, deletes and imports it",
-    "watch": "sees that a delete is done",
-    "create": "the objects themselves",
-    "patch": "the objects themselves",
-    "delete": "the objects themselves",
+    "get": "to update, delete and import objects",
+    "watch": "to wait for the end of a delete",
+    "create": "to create objects",
+    "patch": "to update objects",
+    "delete": "to delete objects",
 }
 
 

@@ -105,7 +105,7 @@ class Pihole(Target):
         if settings.pihole_annotate:
             kind = BY_NAME[INGRESS]
             for namespace in watched_namespaces(settings):
-                why = "tells what Pi-hole has"
+                why = "to record which hosts Pi-hole has"
                 yield Permission(kind.group, kind.plural, "patch", why, namespace)
 
     def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
