@@ -1,1 +1,1 @@
-"""The door to the Kubernetes API: listings, Events, annotations, access reviews."""
+"""Reads from and writes to the Kubernetes API: listings, Events, annotations, access reviews."""

@@ -1,6 +1,6 @@
-"""Serves the provider to the engine, as the process that the engine starts.
+"""Serves the provider to the engine, which starts this process.
 
-python -m pic.pihole.plugin ENGINE_ADDRESS
+The engine runs `python -m pic.pihole.plugin ENGINE_ADDRESS`.
 """
 
 import asyncio
@@ -20,52 +20,55 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from pic.core.errors import PicError, with_class
 from pic.pihole.batching import Owned
 from pic.pihole.protocol import Hosts
-from pic.pihole.provider import Connect, Pihole
+from pic.pihole.provider import OpenSession, Pihole
 from pic.settings.parse import Settings
 
 DISTRIBUTION = "pangolin-ingress-controller"
-# An engine that is killed asks nobody to end.
+# A killed engine does not stop its plugins, so the process checks its parent this often.
 ORPHAN_SECONDS = 1.0
 
 
 class Servicer(ProviderServicer):
-    """Tells an expected error as it is; the SDK would put a traceback behind it."""
+    """Returns an expected error as its message; the SDK would append a traceback."""
 
     async def Configure(self, request: Any, context: Any) -> Any:  # noqa: D102, N802
-        return await _told(super().Configure, request, context)
+        return await _with_plain_error(super().Configure, request, context)
 
     async def Check(self, request: Any, context: Any) -> Any:  # noqa: D102, N802
-        return await _told(super().Check, request, context)
+        return await _with_plain_error(super().Check, request, context)
 
     async def Create(self, request: Any, context: Any) -> Any:  # noqa: D102, N802
-        return await _told(super().Create, request, context)
+        return await _with_plain_error(super().Create, request, context)
 
     async def Read(self, request: Any, context: Any) -> Any:  # noqa: D102, N802
-        return await _told(super().Read, request, context)
+        return await _with_plain_error(super().Read, request, context)
 
     async def Update(self, request: Any, context: Any) -> Any:  # noqa: D102, N802
-        return await _told(super().Update, request, context)
+        return await _with_plain_error(super().Update, request, context)
 
     async def Delete(self, request: Any, context: Any) -> Any:  # noqa: D102, N802
-        return await _told(super().Delete, request, context)
+        return await _with_plain_error(super().Delete, request, context)
 
 
-async def _told(method: Callable[[Any, Any], Awaitable[Any]], request: Any, context: Any) -> Any:
+async def _with_plain_error(
+    method: Callable[[Any, Any], Awaitable[Any]], request: Any, context: Any
+) -> Any:
     try:
         return await method(request, context)
     except Exception as error:
+        # The SDK raises its own error while it handles ours.
         cause = error.__context__
         if not isinstance(cause, PicError):
             raise
         await context.abort(grpc.StatusCode.UNKNOWN, with_class(cause))
 
 
-async def serve(provider: Pihole, tell: Callable[[int], None], parent: int) -> None:
-    """Serve until a signal comes or the engine is gone, and give the session back.
+async def serve(provider: Pihole, announce: Callable[[int], None], parent: int) -> None:
+    """Serve until a signal arrives or the engine ends, then end the session with Pi-hole.
 
     Args:
-        provider: What is served.
-        tell: Told the port.
+        provider: The provider to serve.
+        announce: Receives the port.
         parent: The pid of the engine.
     """
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -76,7 +79,7 @@ async def serve(provider: Pihole, tell: Callable[[int], None], parent: int) -> N
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    tell(port)
+    announce(port)
     stop = asyncio.ensure_future(stopped.wait())
     while not stop.done() and os.getppid() == parent:
         await asyncio.wait([stop], timeout=ORPHAN_SECONDS)
@@ -86,34 +89,36 @@ async def serve(provider: Pihole, tell: Callable[[int], None], parent: int) -> N
 
 
 def installed_version(distribution: str = DISTRIBUTION) -> str:
-    """Return the version of the provider, which is that of pic."""
+    """Return the version of the provider, which equals the version of pic."""
     try:
         return version(distribution)
     except PackageNotFoundError:
         return "0.0.0"
 
 
-def connect(environment: Mapping[str, str]) -> Connect:
-    """Return what opens a session with the password of the environment."""
+def session_opener(environment: Mapping[str, str]) -> OpenSession:
+    """Return a function that opens a session with the password of the environment."""
 
-    def opened(settings: Settings, cluster_id: str, owned: Owned) -> AbstractContextManager[Hosts]:
-        # Only a run that has records to deal with needs the client.
-        from pic.pihole import connect as door  # noqa: PLC0415
+    def open_session(
+        settings: Settings, cluster_id: str, owned: Owned
+    ) -> AbstractContextManager[Hosts]:
+        # A preview or a run without records never loads the client.
+        from pic.pihole import connect  # noqa: PLC0415
 
-        return door.session(settings, cluster_id, environment, owned)
+        return connect.open_session(settings, cluster_id, environment, owned)
 
-    return opened
+    return open_session
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Serve, as the engine's protocol for plugins wants it: the port on the first line."""
+    """Serve as a plugin: the engine reads the port from the first line of stdout."""
     del arguments
 
-    def tell(port: int) -> None:
+    def announce(port: int) -> None:
         sys.stdout.write(f"{port}\n")
         sys.stdout.flush()
 
-    asyncio.run(serve(Pihole(connect(environment)), tell, os.getppid()))
+    asyncio.run(serve(Pihole(session_opener(environment)), announce, os.getppid()))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ PORT = re.compile(r"/metrics on port ([0-9]+)")
 RESIDENT = re.compile(r"^process_resident_memory_bytes ([0-9.e+]+)$", re.MULTILINE)
 MAX_BYTES = 64 * 1024 * 1024
 BY_HAND = ("192.168.1.1 nas.lan nas # by hand", "192.168.1.2 printer.lan")
-PASSWORD = "nobody-may-see-this-one"  # noqa: S105 - of a Pi-hole for this test
+PASSWORD = "hidden-from-every-output"  # noqa: S105 - of a Pi-hole for this test
 
 
 @pytest.fixture
