@@ -1,1 +1,1 @@
-"""The resident mode: watch, plan, and run when something differs."""
+"""Follows the cluster, plans in memory, and starts a run when something differs."""

@@ -1,9 +1,11 @@
-"""Runs pic as a child process, and passes on what it says.
+"""Runs pic as a child process and logs what it prints.
 
-Its standard error is that of this process, whose lines look the same; what it prints is logged.
-A supervisor starts the child. It ends whatever the child leaves, also when this process is killed.
-It has to be started by the main thread: the kernel takes the end of the thread that started it for
-the end of the process.
+The child inherits the standard error of this process: both write log lines of the same form. Its
+standard output is logged line by line. A supervisor starts the child and ends every process that
+the child leaves behind, even when this process is killed.
+
+The main thread must start the child. The supervisor asks the kernel for a signal when its parent
+ends, and for Linux the parent is the thread that started it.
 """
 
 import contextlib
@@ -17,29 +19,29 @@ from pathlib import Path
 from typing import IO
 
 from pic.core import logs, supervisor
-from pic.watch.protocols import Log
+from pic.core.logs import Log
 
 SUPERVISOR = str(Path(supervisor.__file__))
 
 
 class ChildProcess:
-    """One run.
+    """One child process.
 
     Args:
         command: The program and its arguments.
-        environment: That of the child.
-        tell: Logs what the child says.
-        ring: Called once it has ended.
+        environment: The environment of the child.
+        log: Logs the standard output of the child.
+        wake: Called once the child has ended.
     """
 
     def __init__(
         self,
         command: Sequence[str],
         environment: Mapping[str, str],
-        tell: Log,
-        ring: Callable[[], None],
+        log: Log,
+        wake: Callable[[], None],
     ) -> None:
-        self._tell, self._ring = tell, ring
+        self._log, self._wake = log, wake
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid()), *command],
             env=dict(environment),
@@ -47,37 +49,37 @@ class ChildProcess:
             stdout=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            # A signal for the watcher is passed on in its own time.
+            # A signal to the group of the watcher must not reach the run: `Runs` stops it.
             start_new_session=True,
         )
-        self._code: int | None = None
-        self._reader = threading.Thread(target=self._pass_on, args=(self._process.stdout,))
+        self._exit_code: int | None = None
+        self._reader = threading.Thread(target=self._log_output, args=(self._process.stdout,))
         self._reader.start()
 
     @property
-    def code(self) -> int | None:
-        """The exit code; None while it runs."""
-        return self._code
+    def exit_code(self) -> int | None:
+        """The exit code; None while the child runs."""
+        return self._exit_code
 
     def interrupt(self) -> None:
-        """Ask it to end with what it is about: an engine saves what was done."""
-        # To the whole group: the supervisor does not heed it.
+        """Ask the child to stop; an engine then saves what it has done so far."""
+        # To the whole group: the supervisor ignores SIGINT and does not pass it on.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGINT)
 
-    def end(self) -> int:
-        """End it and all that it started, and return its exit code."""
+    def terminate(self) -> int:
+        """End the child and all that it started, and return its exit code."""
         self._process.terminate()
         return self.wait()
 
     def wait(self) -> int:
-        """Wait for its end and return its exit code."""
+        """Wait until the child has ended, and return its exit code."""
         self._reader.join()
         return self._process.wait()
 
-    def _pass_on(self, said: IO[str]) -> None:
-        with said:
-            for line in said:
-                self._tell(logs.INFO, line.rstrip("\n"))
-        self._code = self._process.wait()
-        self._ring()
+    def _log_output(self, output: IO[str]) -> None:
+        with output:
+            for line in output:
+                self._log(logs.INFO, line.rstrip("\n"))
+        self._exit_code = self._process.wait()
+        self._wake()

@@ -1,4 +1,9 @@
-"""Plans for what the cache knows, and says whether there is anything to do. Starts nothing."""
+"""Plans for what the store holds, and says whether a run would do anything. Starts nothing.
+
+The test is the same as that of `pic up`: no live object differs from the plan, and the digest of
+the plan is that of the last deployment. If nothing has changed since the last evaluation and that
+found everything in sync, no plan is made.
+"""
 
 import hashlib
 import json
@@ -18,28 +23,28 @@ from pic.core.model import (
 from pic.planning import guard
 from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges
-from pic.run import fingerprint, reading, situation
-from pic.run.situation import Situation
+from pic.run import fingerprint, reading
+from pic.run.situation import Situation, consider
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import ReadTimeouts
 from pic.snapshot.assemble import RawSnapshot
 from pic.watch.schedule import Verdict
 from pic.watch.store import Store
 
-# Seconds for which the loop may stand still, that renews a lease. A run has more patience.
+# The loop that renews the Lease waits for an evaluation, so these are shorter than those of a run.
 TIMEOUTS = ReadTimeouts(lock=1.0, connect=2.0, answer=5.0)
 
-Registered = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
-"""What Pi-hole has, or why that is not known."""
+TargetReading = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
+"""The records that a target holds, or why they could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a look has found.
+    """The result of an evaluation.
 
     Attributes:
-        removals: How many removals of it the guard refuses.
-        deployment: What the engine's outputs would name it with.
+        removals: How many removals the guard refuses.
+        deployment: What the stack outputs would record of a run: digest, means and Events.
     """
 
     verdict: Verdict
@@ -49,118 +54,124 @@ class Evaluation:
 
 @dataclass
 class Evaluator:
-    """Looks at what the cache knows; what is still as it was deployed is not planned for again.
+    """Evaluates the objects of the store.
 
     Attributes:
-        environment: Has the password of Pi-hole.
-        deployed: What the last run has deployed; None where that is not known.
-        plans: How often it has planned.
+        environment: Holds the credentials of the targets.
+        timeouts: How long to wait for what a target holds.
+        deployed: What the last run has deployed; None if that is not known.
+        plan_count: How many plans were made.
     """
 
     config: StackConfig
     transport: Transport
-    cache: Store
+    store: Store
     environment: Mapping[str, str] = field(default_factory=dict)
+    timeouts: ReadTimeouts = TIMEOUTS
     deployed: Raw | None = None
-    plans: int = 0
-    _surroundings: tuple[str, Schema] | None = field(default=None, init=False)
-    _view: Evaluation | None = field(default=None, init=False)
-    _held: Registered = field(default=(None, None), init=False)
-    _stamp: tuple[int, Registered] | None = field(default=None, init=False)
+    plan_count: int = 0
+    _cluster: tuple[str, Schema] | None = field(default=None, init=False)
+    _evaluation: Evaluation | None = field(default=None, init=False)
+    _reading: TargetReading = field(default=(None, None), init=False)
+    _version: tuple[int, TargetReading] | None = field(default=None, init=False)
 
-    def ask(self) -> None:
-        """Read which cluster this is and what its CRD can hold, which no feed follows.
+    def refresh(self) -> None:
+        """Read the id of the cluster and the schema of the CRD, which no follower watches.
 
         Raises:
-            ClusterError: It cannot be read.
+            ClusterError: They cannot be read.
         """
         settings = self.config.settings
         identity = listing.read_cluster_id(self.transport, settings)
-        found = identity, listing.read_schema(self.transport, settings)
-        if found != self._surroundings:
-            self._surroundings, self._view = found, None
+        cluster = identity, listing.read_schema(self.transport, settings)
+        if cluster != self._cluster:
+            self._cluster, self._evaluation = cluster, None
 
-    def look(self, *, read_targets: bool = True) -> tuple[Evaluation, Plan | None]:
-        """Return what there is to do, and the plan where one had to be made.
+    def evaluate(self, *, read_targets: bool = True) -> tuple[Evaluation, Plan | None]:
+        """Return what a run would do, and the plan if one had to be made.
 
         Args:
-            read_targets: Read again what targets hold themselves; else what was read last counts.
+            read_targets: Read what the targets themselves hold; otherwise the last reading counts.
 
         Raises:
-            ClusterError: The surroundings were not known yet, and cannot be read.
+            ClusterError: The cluster's id and schema are not known yet, and cannot be read.
         """
-        if self._surroundings is None:
-            self.ask()
-        seen, stamp = self._see(read_targets=read_targets)
-        if self._view and stamp == self._stamp:
-            view = self._judged(self._view)
-            # What still differs is told again, with all its notices.
-            if view.verdict.same:
-                return view, None
-        known = situation.consider(self.config, self.transport, seen)
-        self._view, self._stamp = _view(known), stamp
-        self.plans += 1
-        return self._judged(self._view), known.plan
+        if self._cluster is None:
+            self.refresh()
+        raw, version = self._read(read_targets=read_targets)
+        if self._evaluation and version == self._version:
+            evaluation = self._compare(self._evaluation)
+            # While something differs, each evaluation plans again, and so reports its notices.
+            if evaluation.verdict.in_sync:
+                return evaluation, None
+        situation = consider(self.config, self.transport, raw)
+        self._evaluation, self._version = _evaluation(situation), version
+        self.plan_count += 1
+        return self._compare(self._evaluation), situation.plan
 
-    def _see(self, *, read_targets: bool) -> tuple[RawSnapshot, tuple[int, Registered]]:
-        """Return what there is, and what is another one whenever that is."""
-        changes, objects = self.cache.objects()
-        seen = RawSnapshot(objects, *(self._surroundings or ("", Schema())))
-        settings = self.config.settings
+    def _read(self, *, read_targets: bool) -> tuple[RawSnapshot, tuple[int, TargetReading]]:
+        """Return everything that planning reads, and a version that changes with it."""
+        change_count, objects = self.store.objects()
+        raw = RawSnapshot(objects, *(self._cluster or ("", Schema())))
         if read_targets:
-            found = reading.read_targets(seen, settings, self.environment, TIMEOUTS)
-            self._held = found.records, found.unanswered
-        records, unanswered = self._held
-        return replace(seen, records=records, unanswered=unanswered), (changes, self._held)
+            settings = self.config.settings
+            raw = reading.read_targets(raw, settings, self.environment, self.timeouts)
+            self._reading = raw.records, raw.unanswered
+        records, unanswered = self._reading
+        version = change_count, self._reading
+        return replace(raw, records=records, unanswered=unanswered), version
 
-    def _judged(self, view: Evaluation) -> Evaluation:
-        """Return the view with whether it is what is deployed."""
-        same = view.verdict.same and view.deployment == self.deployed
-        return replace(view, verdict=replace(view.verdict, same=same))
+    def _compare(self, evaluation: Evaluation) -> Evaluation:
+        """Return an evaluation that is in sync only if the same plan is deployed."""
+        in_sync = evaluation.verdict.in_sync and evaluation.deployment == self.deployed
+        return replace(evaluation, verdict=replace(evaluation.verdict, in_sync=in_sync))
 
 
-def _view(known: Situation) -> Evaluation:
-    # As it comes back from a report.
-    deployment: dict[str, object] = json.loads(json.dumps(fingerprint.deployment(known)))
-    notes = managed_hosts.stale_annotations(known.snapshot.ingresses, known.plan, known.settings)
-    # A run has more patience with a Pi-hole that does not answer, and says when to try again.
-    same = not known.changes and not notes and not known.unread
-    refusals = guard.refusals_of(known.changes, known.settings)
-    refusal = "\n".join([known.changes.digest, *(each.message for each in refusals)])
+def _evaluation(situation: Situation) -> Evaluation:
+    # Through JSON, because it is compared with what a report held: lists there, tuples here.
+    deployment: dict[str, object] = json.loads(json.dumps(fingerprint.deployment(situation)))
+    annotations = managed_hosts.stale_annotations(
+        situation.snapshot.ingresses, situation.plan, situation.settings
+    )
+    # A target that does not answer is a reason for a run: that waits longer, and reports an error.
+    in_sync = not situation.changes and not annotations and not situation.unread
+    refusals = guard.refusals_of(situation.changes, situation.settings)
+    lines = [situation.changes.digest, *(refusal.message for refusal in refusals)]
+    work = _work(situation, annotations, deployment)
     return Evaluation(
-        Verdict(same, _wish(known, notes, deployment), refusal if refusals else ""),
-        _removals(known.changes) if refusals else 0,
+        Verdict(in_sync, work, "\n".join(lines) if refusals else ""),
+        _removal_count(situation.changes) if refusals else 0,
         deployment,
     )
 
 
-def _removals(changes: Changes) -> int:
+def _removal_count(changes: Changes) -> int:
     return len(changes.removed) + len(changes.moved) + len(changes.records.removed)
 
 
-def _wish(
-    known: Situation, notes: Sequence[HostsAnnotation], deployment: Mapping[str, object]
+def _work(
+    situation: Situation, annotations: Sequence[HostsAnnotation], deployment: Mapping[str, object]
 ) -> str:
-    """Name everything that a run would set out to do."""
-    changes = known.changes
-    named: list[object] = [
+    """Return a digest of everything that a run would set out to do."""
+    changes = situation.changes
+    parts: list[object] = [
         deployment,
-        [each.key for each in changes.created],
-        [[each.live.key, *map(_field, each.fields)] for each in changes.updated],
-        [each.key for each in changes.removed],
-        [[each.live.key, each.resource.key] for each in changes.moved],
+        [resource.key for resource in changes.created],
+        [[update.live.key, *map(_field, update.fields)] for update in changes.updated],
+        [live.key for live in changes.removed],
+        [[move.live.key, move.resource.key] for move in changes.moved],
         _records(changes.records),
-        [[each.ingress.uid, *each.hosts] for each in notes],
-        {name: error.kind.value for name, error in known.unread.items()},
+        [[annotation.ingress.uid, *annotation.hosts] for annotation in annotations],
+        {name: error.kind.value for name, error in situation.unread.items()},
     ]
-    return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _records(changes: RecordChanges) -> list[object]:
     return [
-        [[each.host, each.ip] for each in changes.created],
-        [[each.record.host, each.record.ip, each.live.ip] for each in changes.updated],
-        [[each.host, each.ip] for each in changes.removed],
+        [[record.host, record.ip] for record in changes.created],
+        [[update.record.host, update.record.ip, update.live.ip] for update in changes.updated],
+        [[live.host, live.ip] for live in changes.removed],
     ]
 
 

@@ -1,7 +1,8 @@
-"""What the watcher says of itself: is it alive, is it ready, and its metrics. It asks nobody.
+"""Answers whether the watcher is alive and ready, and serves its metrics.
 
-Whoever watches or runs tells it what happened; from that alone it answers, so that an answer costs
-nothing and waits for nothing. All times are seconds of one clock that only grows, save one.
+The threads of the watcher report what happens. An answer is computed from those reports alone, so
+it is cheap and waits for no other system. All times are seconds of one clock that never goes back,
+except for the Unix time of the last success.
 """
 
 import threading
@@ -24,135 +25,134 @@ EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Health:
-    """Is told what happens, by any thread, and answers whether all is well.
+    """Collects reports from all threads, and answers from them.
 
     Args:
-        limits: How old what is known may be.
-        targets: Those of the settings, each of which has a line.
-        version: Of pic.
-        clock: Of every time that is told.
-        wall: Unix time.
+        max_ages: How old the last sign of life may be.
+        targets: The targets of the stack; each has a line in `/readyz`.
+        version: The version of pic.
+        clock: Seconds that never go back; the clock of every time in a report.
+        wall: Returns Unix time.
     """
 
     def __init__(
         self,
-        limits: MaxAges = probes.DEFAULT_MAX_AGES,
+        max_ages: MaxAges = probes.DEFAULT_MAX_AGES,
         targets: Iterable[str] = (TargetName.PANGOLIN,),
         version: str = "",
         *,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._limits, self._clock, self._wall = limits, clock, wall
-        self._targets = tuple(sorted(str(each) for each in targets))
+        self._max_ages, self._clock, self._wall = max_ages, clock, wall
+        self._targets = tuple(sorted(str(target) for target in targets))
         self._lock = threading.Lock()
         now = clock()
-        self._known = HealthState(since=now, beat=now)
-        self._figures = MetricValues(version)
+        self._state = HealthState(started_at=now, beat_at=now)
+        self._values = MetricValues(version)
 
     def beat(self, now: float) -> None:
-        """Say that the loop goes round."""
+        """Report that the loop goes round."""
         with self._lock:
-            self._known.beat = now
+            self._state.beat_at = now
 
     def contact(self, now: float) -> None:
-        """Say that the API server has answered."""
+        """Report that the API server has answered."""
         with self._lock:
-            self._known.contact = now
+            self._state.contact_at = now
 
-    def synced(self, kind: str, ok: bool) -> None:  # noqa: FBT001 - the name says what it is
-        """Say whether what is known of a kind is what the API server has."""
+    def synced(self, kind: str, *, ok: bool) -> None:
+        """Report whether the store has all objects of a kind."""
         with self._lock:
-            self._known.synced[kind] = ok
+            self._state.synced[kind] = ok
 
-    def leading(self, yes: bool) -> None:  # noqa: FBT001 - the name says what it is
-        """Say whether this watcher may act; without an election it may.
+    def leading(self, *, yes: bool) -> None:
+        """Report whether this watcher leads; without an election it does.
 
-        What a standby once knew is another's to tell.
+        A standby drops what it knew as leader: that is for the new leader to report.
         """
         with self._lock:
-            if yes and not self._known.leading:
-                self._known.since, self._known.looked = self._clock(), None
+            if yes and not self._state.leading:
+                self._state.started_at, self._state.checked_at = self._clock(), None
             elif not yes:
-                self._known.failing, self._known.queued = {}, None
-                self._figures = replace(
-                    self._figures, hosts={}, notices={}, removals_refused=0, last_success=None
+                self._state.failing, self._state.oldest_change_at = {}, None
+                self._values = replace(
+                    self._values, hosts={}, notices={}, removals_refused=0, last_success=None
                 )
-            self._known.leading = yes
-            self._figures = replace(self._figures, leader=yes)
+            self._state.leading = yes
+            self._values = replace(self._values, leader=yes)
 
     def queue(self, oldest_change_at: float | None) -> None:
-        """Say since when the oldest change waits; None where none does."""
+        """Report since when the oldest change waits for a run; None if no change waits."""
         with self._lock:
-            self._known.queued = oldest_change_at
+            self._state.oldest_change_at = oldest_change_at
 
     def run_started(self, now: float) -> None:
-        """Say that a run begins."""
+        """Report that a run starts."""
         with self._lock:
-            self._known.running = self._known.looked = now
+            self._state.run_started_at = self._state.checked_at = now
 
     def run_ended(self, now: float, report: Mapping[str, object]) -> None:
-        """Say how a run ended, or that a look found nothing to do.
+        """Report how a run ended, or that an evaluation found nothing to do.
 
         Args:
-            now: When.
-            report: As `pic up --report` writes it. Without an exit code, as of a run that was
-                ended because it took too long, it is an error.
+            now: The current time.
+            report: What `pic up --report` has written. A report without an exit code, as of a run
+                that was killed, counts as an error.
         """
-        ended = metrics.run_outcome(report.get("exitCode"), report.get("changed"))
+        outcome = metrics.run_outcome(report.get("exitCode"), report.get("changed"))
         failing = probes.failing_targets(report, self._targets)
         with self._lock:
-            began, self._known.running = self._known.running, None
-            self._known.looked = now
-            self._known.failing = failing
-            self._figures = _with_run(self._figures, ended, began, now)
+            started_at, self._state.run_started_at = self._state.run_started_at, None
+            self._state.checked_at = now
+            self._state.failing = failing
+            self._values = _with_run(self._values, outcome, started_at, now)
             if report.get("exitCode") == 0:
-                self._figures = replace(self._figures, last_success=self._wall())
+                self._values = replace(self._values, last_success=self._wall())
 
     def evaluated(self, plan: Plan, notices: Sequence[Notice], refused: int = 0) -> None:
-        """Say what is to be, and how many removals of that the guard refuses."""
+        """Report a plan, its notices, and how many removals the guard refuses."""
         hosts = probes.host_counts(plan, notices, self._targets)
-        reasons = Counter(each.reason.value for each in notices)
+        counts = Counter(notice.reason.value for notice in notices)
         with self._lock:
-            self._known.looked = self._clock()
-            self._figures = replace(
-                self._figures,
+            self._state.checked_at = self._clock()
+            self._values = replace(
+                self._values,
                 hosts=hosts,
-                notices={each.value: reasons[each.value] for each in Reason},
+                notices={reason.value: counts[reason.value] for reason in Reason},
                 removals_refused=refused,
             )
 
     @property
-    def figures(self) -> MetricValues:
-        """What metrics are made of."""
+    def values(self) -> MetricValues:
+        """The current values of the metrics."""
         now = self._clock()
         with self._lock:
-            queued = self._known.queued
-            return replace(
-                self._figures, queue_age=0.0 if queued is None else max(0.0, now - queued)
-            )
+            since = self._state.oldest_change_at
+            return replace(self._values, queue_age=0.0 if since is None else max(0.0, now - since))
 
     def alive(self) -> list[Check]:
-        """Return whether the process still does its work; if not, it should be started again."""
+        """Return the checks of liveness; if one fails, the process needs a restart."""
         now = self._clock()
         with self._lock:
-            return [probes.check_age("loop", self._known.beat, now, self._limits.beat)]
+            return [probes.check_age("loop", self._state.beat_at, now, self._max_ages.beat)]
 
     def ready(self) -> list[Check]:
-        """Return whether what it does can be relied on, as far as is known."""
+        """Return the checks of readiness; if one fails, the stack may be out of date."""
         now = self._clock()
         with self._lock:
-            return list(probes.ready(self._known, now, self._limits, self._targets))
+            return list(probes.ready(self._state, now, self._max_ages, self._targets))
 
 
-def _with_run(figures: MetricValues, ended: str, began: float | None, now: float) -> MetricValues:
-    runs = {**figures.runs, ended: figures.runs.get(ended, 0) + 1}
-    durations = figures.durations
-    return replace(
-        figures,
-        runs=runs,
-        durations=durations if began is None else durations.plus(max(0.0, now - began)),
-    )
+def _with_run(
+    values: MetricValues, outcome: str, started_at: float | None, now: float
+) -> MetricValues:
+    runs = {**values.runs, outcome: values.runs.get(outcome, 0) + 1}
+    durations = values.durations
+    # Without a start it was an evaluation that found nothing to do, which is not timed.
+    if started_at is not None:
+        durations = durations.plus(max(0.0, now - started_at))
+    return replace(values, runs=runs, durations=durations)
 
 
 @contextmanager
@@ -160,23 +160,23 @@ def serve(address: tuple[str, int], health: Health) -> Iterator[int]:
     """Serve `/healthz`, `/readyz` and `/metrics` until the block ends, and yield the port.
 
     Args:
-        address: Host and port; port 0 is any free one.
-        health: What is served.
+        address: Host and port; with port 0 the system chooses a free one.
+        health: Answers the requests.
 
     Raises:
-        SettingsError: Nothing can be served there.
+        SettingsError: The address cannot be used.
     """
-    registry = metrics.registry(lambda: health.figures)
+    collectors = metrics.registry(lambda: health.values)
     pages: dict[str, Callable[[], HttpPage]] = {
         "/healthz": lambda: _page(health.alive()),
         "/readyz": lambda: _page(health.ready()),
-        "/metrics": lambda: HttpPage(HTTPStatus.OK, metrics.exposition(registry), EXPOSITION),
+        "/metrics": lambda: HttpPage(HTTPStatus.OK, metrics.exposition(collectors), EXPOSITION),
     }
     with http_server.serve(address, pages) as port:
         yield port
 
 
-def _page(lines: Sequence[Check]) -> HttpPage:
-    ok = all(each.ok for each in lines)
-    body = "".join(f"{each}\n" for each in lines).encode()
+def _page(checks: Sequence[Check]) -> HttpPage:
+    ok = all(check.ok for check in checks)
+    body = "".join(f"{check}\n" for check in checks).encode()
     return HttpPage(HTTPStatus.OK if ok else HTTPStatus.SERVICE_UNAVAILABLE, body)

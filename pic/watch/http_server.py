@@ -1,4 +1,4 @@
-"""A small web server of a few pages: bounded in connections and in time, silent, read-only."""
+"""Serves a few pages over HTTP: read-only, without a log, and limited in connections and time."""
 
 import contextlib
 import socket
@@ -24,7 +24,7 @@ class HttpPage(NamedTuple):
 
     status: int
     body: bytes
-    kind: str = PLAIN_TEXT
+    content_type: str = PLAIN_TEXT
 
 
 Pages = Mapping[str, Callable[[], HttpPage]]
@@ -33,17 +33,17 @@ _Request = socket.socket | tuple[bytes, socket.socket]
 
 @contextmanager
 def serve(address: tuple[str, int], pages: Pages, seconds: float = CLIENT_SECONDS) -> Iterator[int]:
-    """Serve pages by path until the block ends, and yield the port.
+    """Serve pages until the block ends, and yield the port.
 
     Args:
-        address: Host and port; port 0 is any free one.
-        pages: By path; called by many threads at once.
-        seconds: How long a client may take.
+        address: Host and port; with port 0 the system chooses a free one.
+        pages: The pages by path; several threads may call one at once.
+        seconds: How long a connection may last.
 
     Raises:
-        SettingsError: Nothing can be served there.
+        SettingsError: The address cannot be used.
     """
-    server = _bound(address, pages, seconds)
+    server = _bind(address, pages, seconds)
     thread = threading.Thread(
         target=server.serve_forever, args=(POLL_SECONDS,), name="web", daemon=True
     )
@@ -53,11 +53,11 @@ def serve(address: tuple[str, int], pages: Pages, seconds: float = CLIENT_SECOND
     finally:
         server.shutdown()
         thread.join()
-        server.cut(older_than=0.0)
-        server.server_close()  # waits for the connections
+        server.shut_connections(older_than=0.0)
+        server.server_close()  # waits for the threads of the connections
 
 
-def _bound(address: tuple[str, int], pages: Pages, seconds: float) -> "_Server":
+def _bind(address: tuple[str, int], pages: Pages, seconds: float) -> "_Server":
     try:
         return _Server(address, pages, seconds)
     except (OSError, OverflowError) as error:
@@ -66,7 +66,7 @@ def _bound(address: tuple[str, int], pages: Pages, seconds: float) -> "_Server":
 
 
 class _Server(ThreadingHTTPServer):
-    """At most `CONNECTIONS` at once, each for a bounded time, however slow its client."""
+    """Has at most `MAX_CONNECTIONS` at once, each for a limited time, however slow the client."""
 
     daemon_threads = False
     request_queue_size = MAX_CONNECTIONS
@@ -75,48 +75,48 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.pages, self.seconds = pages, seconds
         self._lock = threading.Lock()
-        self._open: dict[socket.socket, float] = {}
+        self._connections: dict[socket.socket, float] = {}
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
-        """Bind, without asking a name server for the name of this host."""
+        """Bind without a DNS query: the base class looks up the name of this host."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
 
     def verify_request(self, request: _Request, _: object) -> bool:
-        """Take a connection if there is room for it."""
+        """Accept a connection unless there are too many."""
         with self._lock:
-            room = len(self._open) < MAX_CONNECTIONS
-            if room:
-                self._open[cast("socket.socket", request)] = time.monotonic()
-        return room
+            has_room = len(self._connections) < MAX_CONNECTIONS
+            if has_room:
+                self._connections[cast("socket.socket", request)] = time.monotonic()
+        return has_room
 
     def close_request(self, request: _Request) -> None:
         """Forget a connection."""
         with self._lock:
-            self._open.pop(cast("socket.socket", request), None)
+            self._connections.pop(cast("socket.socket", request), None)
         super().close_request(request)
 
     def service_actions(self) -> None:
-        """End connections that take too long; called at every turn of the loop."""
-        self.cut(older_than=self.seconds)
+        """End connections that last too long; called at each turn of the server's loop."""
+        self.shut_connections(older_than=self.seconds)
 
-    def cut(self, older_than: float) -> None:
-        """End connections that are open for longer than some seconds."""
-        due = time.monotonic() - older_than
+    def shut_connections(self, older_than: float) -> None:
+        """End the connections that are older than some seconds."""
+        newest = time.monotonic() - older_than
         with self._lock:
-            for request, since in self._open.items():
-                if since <= due:
-                    with contextlib.suppress(OSError):  # the client was faster
+            for request, since in self._connections.items():
+                if since <= newest:
+                    with contextlib.suppress(OSError):  # the client has closed it already
                         request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing of a client that went away."""
+        """Log nothing when a client disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one request of a connection, as HTTP/1.0 does."""
+    """Answers one request per connection, as HTTP/1.0 does."""
 
     server: _Server
 
@@ -124,29 +124,29 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer with a page."""
         path = self.path.partition("?")[0]
         page = self.server.pages.get(path)
-        self._answer(page() if page else HttpPage(HTTPStatus.NOT_FOUND, b"there is no such page\n"))
+        self._answer(page() if page else HttpPage(HTTPStatus.NOT_FOUND, b"page not found\n"))
 
     do_HEAD = do_GET  # noqa: N815 - the library's name
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer a request that is none, or of another method, in a line."""
+        """Answer a malformed request, or one with another method, in one line."""
         del explain
         if code == HTTPStatus.NOT_IMPLEMENTED:
-            self._answer(HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n"))
+            self._answer(HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, b"use GET or HEAD\n"))
         else:
             self._answer(HttpPage(code, f"{message or HTTPStatus(code).phrase}\n".encode()))
 
     def _answer(self, page: HttpPage) -> None:
-        # A request that is none is not of HTTP/0.9, which has no status.
+        # The base class takes a malformed request for HTTP/0.9, whose answers have no status line.
         self.request_version = self.protocol_version
         self.send_response_only(page.status)
         if page.status == HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", ", ".join(ALLOWED_METHODS))
-        self.send_header("Content-Type", page.kind)
+        self.send_header("Content-Type", page.content_type)
         self.send_header("Content-Length", str(len(page.body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(page.body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
-        """Say nothing: the kubelet asks every few seconds."""
+        """Log nothing: the kubelet probes every few seconds."""

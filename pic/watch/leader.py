@@ -1,8 +1,8 @@
-"""Who of several watchers may act: the holder of a Lease of coordination.k8s.io.
+"""Elects a leader among several watchers: the holder of a Lease of coordination.k8s.io.
 
-Only the API server decides: a write names the version it has read, so that of two at once one
-fails. Nobody trusts another's clock. A contender counts how long it has itself seen the same
-record; the holder gives up earlier than that, counted from before its last write.
+Only the API server decides. A write names the version that was read, so of two writes at the same
+time one fails. No watcher trusts the clock of another. A contender counts how long it has itself
+seen the same record. The holder gives up earlier than that, counted from before its last write.
 """
 
 import time
@@ -21,14 +21,14 @@ from pic.core.json_values import (
 )
 
 LEASES = "/apis/coordination.k8s.io/v1"
-# What a renewal may take ends before it is overdue.
+# With these a renewal ends, answered or not, before the next one is due.
 TIMEOUTS = Timeouts(connect=1.0, read=3.0, retry_after=1, backoff=0.2, retries=1)
 PERMANENT_STATUSES = (401, 403, 404)
 CONFLICT = 409
 
 
 def boot_clock() -> float:
-    """Return seconds that no clock adjustment changes; a suspended machine's time counts."""
+    """Return seconds that no clock adjustment changes, and that include suspend."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -41,8 +41,8 @@ class LeaseTimes:
     """The times of an election, in seconds.
 
     Attributes:
-        lease: A record that does not change for so long has been left.
-        renew: A holder that could not renew for so long has lost it; less than `lease`.
+        lease: A record that has not changed for so long is abandoned.
+        renew: A holder that could not renew for so long has lost the Lease; less than `lease`.
         retry: The pause between two calls of `hold`.
     """
 
@@ -53,7 +53,7 @@ class LeaseTimes:
 
 @dataclass(frozen=True, slots=True)
 class _Lease:
-    """The object as it was read."""
+    """A Lease as it was read."""
 
     metadata: Raw
     spec: Raw
@@ -64,7 +64,7 @@ class _Lease:
 
     @property
     def record(self) -> tuple[object, Raw]:
-        """What changes with each renewal."""
+        """The part that changes with each renewal."""
         return self.metadata.get("uid"), self.spec
 
 
@@ -73,10 +73,10 @@ class Leader:
     """One contender for a Lease.
 
     Attributes:
-        identity: Of this very process: another that bears it would lead at the same time.
-        clock: Seconds that only grow.
-        wall: The time that people read in the Lease; nothing is decided by it.
-        problem: Why the last attempt had no answer; empty where it had one.
+        identity: Identifies this process. Two processes with one identity would both lead.
+        clock: Seconds that never go back.
+        wall: The time that is written into the Lease, for people only.
+        problem: Why the last attempt got no answer; empty if it got one.
     """
 
     transport: Transport
@@ -87,43 +87,46 @@ class Leader:
     wall: Callable[[], datetime] = _wall_clock
     times: LeaseTimes = LeaseTimes()
     problem: str = field(default="", init=False)
-    _renewed: float | None = field(default=None, init=False)
+    _renewed_at: float | None = field(default=None, init=False)
     _record: tuple[object, Raw] | None = field(default=None, init=False)
-    _seen: float = field(default=0.0, init=False)
+    _record_since: float = field(default=0.0, init=False)
 
     @property
     def held(self) -> bool:
-        """Whether it is held now, by the clock alone; any thread may ask."""
-        renewed = self._renewed
-        return renewed is not None and self.clock() < renewed + self.times.renew
+        """Whether this contender holds the Lease, by its clock alone; for any thread."""
+        renewed_at = self._renewed_at
+        return renewed_at is not None and self.clock() < renewed_at + self.times.renew
 
     def hold(self) -> bool:
-        """Acquire or renew it now, and say whether it is held.
+        """Acquire or renew the Lease now, and say whether this contender holds it.
 
-        A failed attempt does not end a lease that is held until its renewal is overdue.
+        A failed attempt does not end a Lease that is held until its renewal is overdue.
 
         Raises:
-            ClusterError: It is not held, and cannot be without a person's help.
+            ClusterError: The Lease is not held, and cannot be before an operator acts.
         """
-        began = self.clock()
+        start = self.clock()
         try:
-            self._renewed = began if self._attempt() else None
+            self._renewed_at = start if self._attempt() else None
         except (StatusError, ClusterError) as error:
             self.problem = str(error)
             if self.held:
                 return True
-            self._renewed = None
-            self._complain(error)
+            self._renewed_at = None
+            self._raise_if_permanent(error)
             return False
         self.problem = ""
-        # An answer that came late is worth nothing.
+        # The answer may have come so late that the renewal is overdue again.
         return self.held
 
     def release(self) -> None:
-        """Let another have it at once; where that cannot be said, it expires."""
+        """Give the Lease up, so that another contender gets it at once.
+
+        If the API server does not answer, the Lease expires instead.
+        """
         if not self.held:
             return
-        self._renewed = None
+        self._renewed_at = None
         try:
             lease = self._read()
             if lease and lease.holder == self.identity:
@@ -132,7 +135,7 @@ class Leader:
             self.problem = str(error)
 
     def _attempt(self) -> bool:
-        # A conflict may be this contender's own write whose answer was lost: so look again.
+        # This contender itself may have caused a conflict, by a write whose answer was lost.
         for _ in range(2):
             try:
                 return self._acquire()
@@ -159,15 +162,15 @@ class Leader:
                 raise
             return None
         except MalformedError as error:
-            raise ClusterError(f"{self} cannot be understood: {error}") from error
+            raise ClusterError(f"{self} is malformed: {error}") from error
 
     def _is_taken(self, lease: _Lease) -> bool:
         if lease.record != self._record:
-            self._record, self._seen = lease.record, self.clock()
+            self._record, self._record_since = lease.record, self.clock()
         if lease.holder in ("", self.identity):
             return False
-        lasts = integer(lease.spec.get("leaseDurationSeconds")) or self.times.lease
-        return self.clock() <= self._seen + lasts
+        duration = integer(lease.spec.get("leaseDurationSeconds")) or self.times.lease
+        return self.clock() <= self._record_since + duration
 
     def _create(self) -> None:
         metadata = {"namespace": self.namespace, "name": self.name}
@@ -186,24 +189,28 @@ class Leader:
         self.transport.request(method, path, body)
 
     def _spec(self, old: _Lease, holder: str) -> Raw:
-        """Return a record that differs from the old one, even where the wall clock stands still."""
+        """Return the new spec, which differs from the old one even if the wall clock stands still.
+
+        The API server keeps the version of an object that a write does not change, and then other
+        contenders would take the record for abandoned.
+        """
         moment = self.wall()
-        if _micro(moment) == old.spec.get("renewTime"):
+        if _micro_time(moment) == old.spec.get("renewTime"):
             moment += timedelta(microseconds=1)
-        found = {
+        spec = {
             **old.spec,
             "holderIdentity": holder,
             "leaseDurationSeconds": self.times.lease if holder else 1,
-            "renewTime": _micro(moment),
+            "renewTime": _micro_time(moment),
         }
         if holder not in ("", old.holder):
-            found["acquireTime"] = _micro(moment)
-            found["leaseTransitions"] = (integer(old.spec.get("leaseTransitions")) or 0) + bool(
+            spec["acquireTime"] = _micro_time(moment)
+            spec["leaseTransitions"] = (integer(old.spec.get("leaseTransitions")) or 0) + bool(
                 old.spec
             )
-        return found
+        return spec
 
-    def _complain(self, error: StatusError | ClusterError) -> None:
+    def _raise_if_permanent(self, error: StatusError | ClusterError) -> None:
         if isinstance(error, StatusError) and error.status in PERMANENT_STATUSES:
             raise ClusterError(
                 f"cannot hold {self}: {error} (HTTP {error.status}); {self._remedy(error.status)}"
@@ -212,14 +219,16 @@ class Leader:
     def _remedy(self, status: int) -> str:
         match status:
             case 401:
-                return "the credentials are not accepted: renew them"
+                return "the API server rejects the credentials: renew them"
             case 403:
                 return (
                     "grant get, create and update on leases of coordination.k8s.io in namespace"
-                    f" {self.namespace} to who runs pic"
+                    f" {self.namespace} to the account that runs pic"
                 )
             case _:
-                return f"create namespace {self.namespace}, or name another"
+                return (
+                    f"create namespace {self.namespace}, or name another one with --lease-namespace"
+                )
 
     def __str__(self) -> str:
         return f"Lease {self.namespace}/{self.name}"
@@ -234,11 +243,13 @@ class Leader:
 
 
 def _lease(answer: object) -> _Lease:
-    found = mapping(answer, "it")
-    if found.get("kind") != "Lease":
-        raise MalformedError(f"it is {text(found.get('kind')) or 'of no kind'}")
-    return _Lease(mapping(found.get("metadata"), "metadata"), mapping(found.get("spec"), "spec"))
+    raw = mapping(answer, "it")
+    kind = text(raw.get("kind"))
+    if kind != "Lease":
+        raise MalformedError(f"its kind is {kind}" if kind else "it has no kind")
+    return _Lease(mapping(raw.get("metadata"), "metadata"), mapping(raw.get("spec"), "spec"))
 
 
-def _micro(moment: datetime) -> str:
+def _micro_time(moment: datetime) -> str:
+    """Return a MicroTime as Kubernetes writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

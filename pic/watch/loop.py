@@ -1,22 +1,27 @@
-"""The loop of the watcher: it takes in what came, decides, looks, and starts runs."""
+"""Runs the loop of the watcher: takes updates in, decides, evaluates, and starts runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from pic.core import logs
 from pic.core.errors import ClusterError
+from pic.core.logs import Log
 from pic.core.model import Plan
 from pic.watch import memory, schedule
 from pic.watch.evaluation import Evaluator
-from pic.watch.protocols import Health, Leader, Log
 from pic.watch.run_report import RunReport
 from pic.watch.runs import Runs
 from pic.watch.schedule import Action, Intervals, ScheduleState
 from pic.watch.store import Store
 from pic.watch.wakeup import Wakeup
 
-# The pause between two renewals of a lease, and between two looks at the settings.
+if TYPE_CHECKING:
+    from pic.watch.health import Health
+    from pic.watch.leader import Leader
+
+# The time between two renewals of the Lease, and between two checks of the settings.
 LEASE_SECONDS, SETTINGS_SECONDS = 2.0, 10.0
 
 
@@ -29,162 +34,170 @@ class StopReason(Enum):
 
 @dataclass
 class Loop:
-    """What there is of a watcher beside its feeds.
+    """The main thread of a watcher.
 
     Attributes:
-        renewed: Says whether the settings are others than at the start, and can be right.
-        leader: None where this is the only watcher.
-        clock: Seconds that only grow.
+        leader: None if this is the only watcher.
+        clock: Seconds that never go back.
+        settings_changed: Says whether the settings differ from those at the start, and are valid.
     """
 
-    cache: Store
-    looker: Evaluator
+    store: Store
+    evaluator: Evaluator
     runs: Runs
-    leader: Leader | None
-    health: Health
-    bell: Wakeup
-    tell: Log
+    leader: "Leader | None"
+    health: "Health"
+    wakeup: Wakeup
+    log: Log
     clock: Callable[[], float]
-    pace: Intervals = field(default_factory=Intervals)
-    renewed: Callable[[], bool] = lambda: False
+    intervals: Intervals = field(default_factory=Intervals)
+    settings_changed: Callable[[], bool] = lambda: False
     state: ScheduleState = field(default_factory=ScheduleState)
-    _held: bool | None = field(default=None, init=False)
-    _told: str = field(default="", init=False)
-    _next: dict[str, float] = field(default_factory=dict, init=False)
+    _leading: bool | None = field(default=None, init=False)
+    _last_problem: str = field(default="", init=False)
+    _due_at: dict[str, float] = field(default_factory=dict, init=False)
 
     def run(self) -> StopReason:
-        """Go round until a stop is asked for, or the settings have changed.
+        """Go round until a stop is requested, or the settings have changed.
 
-        A run that is going on is let end first, or ended.
+        Before it returns, the current run has ended or was killed.
         """
-        why = "the watcher is asked to end"
+        reason = "the watcher was asked to stop"
         if self.leader is None:
             self.health.leading(yes=True)
-        while not self.bell.over:
-            if self._due("settings", SETTINGS_SECONDS) and not self.runs.going and self.renewed():
-                why = "the settings have changed"
+        while not self.wakeup.stop_requested:
+            if self._settings_differ():
+                reason = "the settings have changed"
                 break
-            self.bell.wait(self._round() - self.clock())
-        self._finish(why)
-        return StopReason.STOPPED if self.bell.over else StopReason.SETTINGS
+            self.wakeup.wait(self._round() - self.clock())
+        self._finish(reason)
+        return StopReason.STOPPED if self.wakeup.stop_requested else StopReason.SETTINGS
 
-    def _due(self, what: str, period: float) -> bool:
+    def _settings_differ(self) -> bool:
+        is_due = self._is_due("settings", SETTINGS_SECONDS)
+        return is_due and not self.runs.running and self.settings_changed()
+
+    def _is_due(self, task: str, period: float) -> bool:
         now = self.clock()
-        if now < self._next.get(what, now):
+        if now < self._due_at.get(task, now):
             return False
-        self._next[what] = now + period
+        self._due_at[task] = now + period
         return True
 
     def _round(self) -> float:
-        """Go round once, and return when to go round again at the latest."""
+        """Go round once, and return when the next round is due at the latest."""
         self.health.beat(self.clock())
-        self._hold()
-        asked_again = self._settle()
-        self._take_in()
+        self._hold_lease()
+        check_at = self._check_run()
+        self._take_updates()
         until = self._act()
-        return min(until, asked_again, *self._next.values())
+        return min(until, check_at, *self._due_at.values())
 
-    def _hold(self) -> None:
-        if self.leader is None or not self._due("lease", LEASE_SECONDS):
+    def _hold_lease(self) -> None:
+        if self.leader is None or not self._is_due("lease", LEASE_SECONDS):
             return
-        held, before = self._is_ours(self.leader), self._held
-        self._held = held
-        if held != before:
-            self.health.leading(held)
-            self.tell(logs.INFO, "this watcher leads" if held else "another watcher leads")
-            self.looker.deployed = None
+        leading, before = self._is_leader(self.leader), self._leading
+        self._leading = leading
+        if leading != before:
+            self.health.leading(yes=leading)
+            self.log(logs.INFO, f"this watcher is {'the leader' if leading else 'on standby'}")
+            self.evaluator.deployed = None
             self.state = schedule.after_takeover(self.state)
-        if not held:
-            self.runs.stop(self.clock(), "the lease is lost")
+        if not leading:
+            self.runs.stop(self.clock(), "this watcher has lost the Lease")
 
-    def _is_ours(self, leader: Leader) -> bool:
+    def _is_leader(self, leader: "Leader") -> bool:
         try:
             return leader.hold()
         except ClusterError as error:
-            self._complain(str(error))
+            self._log_problem(str(error))
             return False
 
-    def _settle(self) -> float:
-        """Take note of a run that has ended, and return when to ask again."""
-        found, again = self.runs.check(self.clock())
-        if found:
-            self._ended(found)
-        return again if self.runs.going else schedule.NEVER
+    def _check_run(self) -> float:
+        """Take in a run that has ended, and return when to check again."""
+        report, check_at = self.runs.check(self.clock())
+        if report:
+            self._end_run(report)
+        return check_at if self.runs.running else schedule.NEVER
 
-    def _ended(self, found: RunReport) -> None:
+    def _end_run(self, report: RunReport) -> None:
         now = self.clock()
-        self.looker.deployed = found.deployed
-        self.state = schedule.after_run_end(self.state, now, found, self.pace)
-        self.health.run_ended(now, found.raw)
-        if self.state.retry < schedule.NEVER:
-            wait = self.state.retry - now
-            self.tell(logs.WARN, f"the run failed: trying again in {wait:.0f} s at the latest")
+        self.evaluator.deployed = report.deployed
+        self.state = schedule.after_run_end(self.state, now, report, self.intervals)
+        self.health.run_ended(now, report.raw)
+        if self.state.retry_at < schedule.NEVER:
+            wait = self.state.retry_at - now
+            self.log(logs.WARN, f"the run failed: trying again in {wait:.0f} s at the latest")
 
-    def _take_in(self) -> None:
-        news = self.cache.news()
-        if news.first is not None:
-            self.state = schedule.after_changes(self.state, news.first, news.last)
-        for kind, known in sorted(news.synced.items()):
-            self.health.synced(kind, known)
-        if news.contact is not None:
-            self.health.contact(news.contact)
+    def _take_updates(self) -> None:
+        updates = self.store.take_updates()
+        if updates.first is not None:
+            self.state = schedule.after_changes(self.state, updates.first, updates.last)
+        for kind, is_synced in sorted(updates.synced.items()):
+            self.health.synced(kind, ok=is_synced)
+        if updates.contact is not None:
+            self.health.contact(updates.contact)
         self.health.queue(schedule.oldest_pending(self.state))
-        ours = self.leader is None or bool(self._held)
-        self.state = schedule.with_readiness(self.state, ready=news.complete and ours)
+        may_run = self.leader is None or bool(self._leading)
+        self.state = schedule.with_readiness(self.state, ready=updates.complete and may_run)
 
     def _act(self) -> float:
+        """Do what the schedule decides, and return when to decide again."""
         while True:
-            decision = schedule.decide(self.state, self.clock(), self.pace)
-            if decision.do is Action.WAIT:
+            decision = schedule.decide(self.state, self.clock(), self.intervals)
+            if decision.action is Action.WAIT:
                 return decision.until
-            if decision.do is Action.EVALUATE:
-                self._look()
+            if decision.action is Action.EVALUATE:
+                self._evaluate()
             else:
-                self._start()
+                self._start_run()
 
-    def _look(self) -> None:
+    def _evaluate(self) -> None:
         now = self.clock()
         try:
-            if schedule.is_resync(self.state, now, self.pace):
-                self.looker.ask()
-            # A target that is asked too often is left alone until a run may begin.
-            view, plan = self.looker.look(read_targets=now >= self.state.earliest)
+            if schedule.is_resync(self.state, now, self.intervals):
+                self.evaluator.refresh()
+            # A target that was asked too often is not read before the next run may start.
+            read_targets = now >= self.state.earliest_run
+            evaluation, plan = self.evaluator.evaluate(read_targets=read_targets)
         except ClusterError as error:
-            self._complain(str(error))
-            self.state = schedule.after_failed_evaluation(self.state, now, self.pace)
+            self._log_problem(str(error))
+            self.state = schedule.after_failed_evaluation(self.state, now, self.intervals)
             return
         if plan is not None:
-            self._report(plan, view.removals)
-            # What planning needed is of no use while nothing happens.
+            self._report(plan, evaluation.removals)
+            # Planning takes memory that the watcher does not need while it waits.
             memory.trim()
-        self._told = ""
-        self.state = schedule.after_evaluation(self.state, now, view.verdict, self.pace)
-        if view.verdict.same:
+        self._last_problem = ""
+        verdict = evaluation.verdict
+        self.state = schedule.after_evaluation(self.state, now, verdict, self.intervals)
+        if verdict.in_sync:
             self.health.run_ended(now, {"version": 1, "exitCode": 0})
 
     def _report(self, plan: Plan, removals: int) -> None:
-        notices = [*plan.notices, *self.looker.config.remarks]
+        notices = [*plan.notices, *self.evaluator.config.remarks]
         self.health.evaluated(plan, notices, removals)
 
-    def _start(self) -> None:
+    def _start_run(self) -> None:
         now = self.clock()
-        self.tell(logs.INFO, "something is to be done: starting a run")
+        self.log(logs.INFO, "a deployment is due: starting a run")
         self.state = schedule.after_run_start(self.state)
         self.health.run_started(now)
         self.runs.start(now)
 
-    def _complain(self, words: str) -> None:
-        if words != self._told:
-            self._told = words
-            self.tell(logs.WARN, words)
+    def _log_problem(self, message: str) -> None:
+        """Log a problem, unless it is still the last one."""
+        if message != self._last_problem:
+            self._last_problem = message
+            self.log(logs.WARN, message)
 
-    def _finish(self, why: str) -> None:
-        self.runs.stop(self.clock(), why)
-        while self.runs.going:
-            found, again = self.runs.check(self.clock())
-            if found:
-                self._ended(found)
+    def _finish(self, reason: str) -> None:
+        self.runs.stop(self.clock(), reason)
+        while self.runs.running:
+            report, check_at = self.runs.check(self.clock())
+            if report:
+                self._end_run(report)
             else:
-                self.bell.wait(again - self.clock())
+                self.wakeup.wait(check_at - self.clock())
         if self.leader:
             self.leader.release()

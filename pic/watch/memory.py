@@ -1,4 +1,4 @@
-"""Gives memory back to the system that is only needed now and then."""
+"""Returns memory to the system that planning needs only now and then."""
 
 import contextlib
 import ctypes
@@ -6,14 +6,14 @@ import gc
 
 
 def trim() -> None:
-    """Collect what is not used, and give back what the allocator holds for later."""
+    """Collect garbage, and make the allocator return its free pages."""
     gc.collect()
-    # Not every C library has it.
+    # Only glibc has malloc_trim: musl does not.
     with contextlib.suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def freeze() -> None:
-    """Take what is there for everlasting, so that no collection goes through it again."""
+    """Exclude all current objects, such as the loaded modules, from every later collection."""
     gc.collect()
     gc.freeze()

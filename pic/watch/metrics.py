@@ -1,4 +1,4 @@
-"""What Prometheus is told: figures as values, each metric made anew of them at every scrape."""
+"""Exposes metrics to Prometheus; each scrape builds them from plain values."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 BUCKETS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _OUTCOMES = {2: "settings", 3: "refused", 4: "locked", 5: "unreachable", 6: "failed"}
-# Every one is told from the start: a counter that appears with 1 has no increase.
+# Each outcome is exposed from the start: increase() misses the 1 of a counter that appears with it.
 OUTCOMES = ("changed", "unchanged", *_OUTCOMES.values(), "error")
 
 
@@ -28,27 +28,28 @@ class Histogram:
 
     def plus(self, seconds: float) -> "Histogram":
         """Return this histogram with one more duration."""
-        at = sum(seconds > bound for bound in BUCKETS)
-        counts = (*self.counts[:at], self.counts[at] + 1, *self.counts[at + 1 :])
+        index = sum(seconds > bound for bound in BUCKETS)
+        counts = (*self.counts[:index], self.counts[index] + 1, *self.counts[index + 1 :])
         return Histogram(counts, self.total + seconds)
 
     @property
     def cumulative(self) -> list[tuple[str, float]]:
-        """The bound of each bucket, and how many were no longer."""
+        """The bound of each bucket, with the number of durations up to it."""
         bounds = [*(str(bound) for bound in BUCKETS), "+Inf"]
-        return [(bound, sum(self.counts[: at + 1])) for at, bound in enumerate(bounds)]
+        return [(bound, sum(self.counts[: index + 1])) for index, bound in enumerate(bounds)]
 
 
 @dataclass(frozen=True, slots=True)
 class MetricValues:
-    """Everything that is told.
+    """The values of all metrics.
 
     Attributes:
-        runs: Runs by outcome, of those that ended.
-        last_success: Unix time in seconds; None before the first.
-        hosts: By target and state; empty before the first plan, as is `notices`.
-        removals_refused: How many the guard refuses now.
-        queue_age: How long the oldest change waits for a run, in seconds.
+        runs: The number of runs that ended, by outcome.
+        last_success: Unix time in seconds; None before the first success.
+        hosts: The number of hosts by target and state; empty before the first plan.
+        notices: The number of notices by reason; empty before the first plan.
+        removals_refused: How many removals the guard refuses now.
+        queue_age: How long the oldest change has waited for a run, in seconds.
     """
 
     version: str
@@ -63,80 +64,80 @@ class MetricValues:
 
 
 def run_outcome(exit_code: object, changed: object) -> str:
-    """Return how a run ended, in one of `OUTCOMES`, from what its report says."""
+    """Return the outcome of a run, one of `OUTCOMES`, from the fields of its report."""
     if exit_code == 0:
         return "changed" if changed else "unchanged"
     return _OUTCOMES.get(exit_code, "error") if isinstance(exit_code, int) else "error"
 
 
-def families(figures: MetricValues) -> Iterable[Metric]:
-    """Return every metric of pic."""
+def families(values: MetricValues) -> Iterable[Metric]:
+    """Return all metrics of pic."""
     return (
-        InfoMetricFamily("pic_build", "Which pic this is.", {"version": figures.version}),
-        _runs(figures),
+        InfoMetricFamily("pic_build", "The version of pic.", {"version": values.version}),
+        _runs(values),
         HistogramMetricFamily(
             "pic_run_duration_seconds",
-            "How long runs took that were started.",
-            buckets=figures.durations.cumulative,
-            sum_value=figures.durations.total,
+            "How long the runs took that the watcher started.",
+            buckets=values.durations.cumulative,
+            sum_value=values.durations.total,
         ),
-        _last_success(figures),
-        _hosts(figures),
-        _notices(figures),
+        _last_success(values),
+        _hosts(values),
+        _notices(values),
         GaugeMetricFamily(
             "pic_removals_refused",
             "Removals that the guard refuses now.",
-            figures.removals_refused,
+            values.removals_refused,
         ),
         GaugeMetricFamily(
             "pic_queue_age_seconds",
-            "How long the oldest change waits for a run to end that includes it; 0 without one.",
-            figures.queue_age,
+            "How long the oldest change has waited for a run that includes it; 0 if none waits.",
+            values.queue_age,
         ),
         GaugeMetricFamily(
-            "pic_leader", "1 where this watcher holds the Lease, 0 on a standby.", figures.leader
+            "pic_leader", "1 if this watcher holds the Lease, 0 if it is a standby.", values.leader
         ),
     )
 
 
-def _runs(figures: MetricValues) -> Metric:
-    found = CounterMetricFamily("pic_runs", "Runs that ended, by outcome.", labels=["outcome"])
-    for each in OUTCOMES:
-        found.add_metric([each], figures.runs.get(each, 0))
-    return found
+def _runs(values: MetricValues) -> Metric:
+    family = CounterMetricFamily("pic_runs", "Runs that ended, by outcome.", labels=["outcome"])
+    for name in OUTCOMES:
+        family.add_metric([name], values.runs.get(name, 0))
+    return family
 
 
-def _last_success(figures: MetricValues) -> Metric:
-    found = GaugeMetricFamily(
+def _last_success(values: MetricValues) -> Metric:
+    family = GaugeMetricFamily(
         "pic_last_success_timestamp_seconds",
-        "When the cluster was last found, or made, as the Ingresses ask.",
+        "When the cluster last matched its Ingresses, as Unix time.",
     )
-    if figures.last_success is not None:
-        found.add_metric([], figures.last_success)
-    return found
+    if values.last_success is not None:
+        family.add_metric([], values.last_success)
+    return family
 
 
-def _hosts(figures: MetricValues) -> Metric:
-    found = GaugeMetricFamily(
+def _hosts(values: MetricValues) -> Metric:
+    family = GaugeMetricFamily(
         "pic_hosts",
         "Hosts of the last plan, by target and state.",
         labels=["target", "state"],
     )
-    for (target, state), count in sorted(figures.hosts.items()):
-        found.add_metric([target, state], count)
-    return found
+    for (target, state), count in sorted(values.hosts.items()):
+        family.add_metric([target, state], count)
+    return family
 
 
-def _notices(figures: MetricValues) -> Metric:
-    found = GaugeMetricFamily(
+def _notices(values: MetricValues) -> Metric:
+    family = GaugeMetricFamily(
         "pic_notices", "Notices of the last plan, by reason.", labels=["reason"]
     )
-    for reason, count in sorted(figures.notices.items()):
-        found.add_metric([reason], count)
-    return found
+    for reason, count in sorted(values.notices.items()):
+        family.add_metric([reason], count)
+    return family
 
 
-class _Pic(Collector):
+class _PicCollector(Collector):
     def __init__(self, read: Callable[[], MetricValues]) -> None:
         self._read = read
 
@@ -145,13 +146,17 @@ class _Pic(Collector):
 
 
 def registry(read: Callable[[], MetricValues]) -> CollectorRegistry:
-    """Return a registry of these figures and of this process."""
-    made = CollectorRegistry()
-    made.register(_Pic(read))
-    ProcessCollector(registry=made)
-    return made
+    """Return a registry with the metrics of pic and of this process.
+
+    Args:
+        read: Returns the current values; called at each scrape.
+    """
+    collectors = CollectorRegistry()
+    collectors.register(_PicCollector(read))
+    ProcessCollector(registry=collectors)
+    return collectors
 
 
-def exposition(of: CollectorRegistry) -> bytes:
-    """Return what a scrape is answered with, in Prometheus's text format 0.0.4."""
-    return generate_latest(of)
+def exposition(collectors: CollectorRegistry) -> bytes:
+    """Return the answer to a scrape, in the Prometheus text format 0.0.4."""
+    return generate_latest(collectors)

@@ -1,4 +1,4 @@
-"""Whether all is well, and how many hosts are how, from what is known. No I/O."""
+"""Decides from what is known whether a watcher is healthy, and counts hosts by state. No I/O."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,13 +17,13 @@ UNREACHABLE = 5
 
 @dataclass(frozen=True, slots=True)
 class MaxAges:
-    """How old what is known may be, in seconds.
+    """How old the last sign of life may be, in seconds.
 
     Attributes:
-        beat: The last turn of the loop.
-        contact: The last answer of the API server.
-        run: The last look at whether there is something to do, be it a run or not.
-        start: How long after the start, or after it was chosen, there need not be any.
+        beat: Of the loop.
+        contact: Of the API server.
+        run: Of the last evaluation or run.
+        start: How long a new leader may take for its first evaluation.
     """
 
     beat: float = 60.0
@@ -33,9 +33,9 @@ class MaxAges:
 
     @classmethod
     def for_resync(cls, period: timedelta, longest_run: float) -> "MaxAges":
-        """Return those for a resync period and the wall-clock limit of a run in seconds.
+        """Return the ages for a resync period, and for the longest run in seconds.
 
-        One resync may be missed, or one wait after a failure.
+        A watcher may miss one resync, or wait once after a failed run.
         """
         return cls(run=2 * max(period.total_seconds(), LONGEST_WAIT) + longest_run)
 
@@ -49,94 +49,103 @@ class Check:
 
     name: str
     ok: bool
-    why: str = ""
+    reason: str = ""
 
     def __str__(self) -> str:
-        return f"[{'+' if self.ok else '-'}]{self.name}{': ' if self.why else ''}{self.why}"
+        suffix = f": {self.reason}" if self.reason else ""
+        return f"[{'+' if self.ok else '-'}]{self.name}{suffix}"
 
 
 @dataclass(slots=True)
 class HealthState:
-    """What was told last.
+    """What the watcher last reported about itself. Times are seconds of one clock.
 
     Attributes:
-        looked: When it was last found out whether there is something to do.
-        failing: What the last run could not do, by target.
+        started_at: When the watcher started, or last became the leader.
+        beat_at: When the loop last went round.
+        contact_at: When the API server last answered.
+        leading: None before the first election.
+        synced: For each kind, whether the store has all its objects.
+        checked_at: When a run or an evaluation last found out whether there is work.
+        run_started_at: When the current run started.
+        oldest_change_at: When the oldest change came that waits for a run.
+        failing: The targets that the last run could not deploy to, with the reason.
     """
 
-    since: float
-    beat: float
-    contact: float | None = None
+    started_at: float
+    beat_at: float
+    contact_at: float | None = None
     leading: bool | None = None
     synced: dict[str, bool] = field(default_factory=dict)
-    looked: float | None = None
-    running: float | None = None
-    queued: float | None = None
+    checked_at: float | None = None
+    run_started_at: float | None = None
+    oldest_change_at: float | None = None
     failing: dict[str, str] = field(default_factory=dict)
 
 
 def ready(
-    known: HealthState, now: float, limits: MaxAges, targets: Sequence[str]
+    state: HealthState, now: float, max_ages: MaxAges, targets: Sequence[str]
 ) -> Iterator[Check]:
-    """Yield whether what a watcher does can be relied on, line by line."""
-    if not known.leading:
-        # A standby has nothing to show until it is chosen.
-        found = known.leading is False
-        yield Check("leader", found, "standby" if found else "not known yet")
+    """Yield the checks of readiness."""
+    if not state.leading:
+        # A standby does nothing that could be checked.
+        is_standby = state.leading is False
+        yield Check("leader", is_standby, "standby" if is_standby else "not known yet")
         return
     yield Check("leader", ok=True)
-    yield check_age("api", known.contact, now, limits.contact)
-    if not known.synced:
-        yield Check("caches", ok=False, why="none yet")
-    for kind, ok in sorted(known.synced.items()):
+    yield check_age("api", state.contact_at, now, max_ages.contact)
+    if not state.synced:
+        yield Check("caches", ok=False, reason="none yet")
+    for kind, ok in sorted(state.synced.items()):
         yield Check(f"cache {kind}", ok, "" if ok else "not synced")
-    yield _last_look(known, now, limits)
+    yield _last_check(state, now, max_ages)
     for target in targets:
-        why = known.failing.get(target, "")
-        yield Check(f"target {target}", not why, why)
+        reason = state.failing.get(target, "")
+        yield Check(f"target {target}", not reason, reason)
 
 
-def _last_look(known: HealthState, now: float, limits: MaxAges) -> Check:
-    if known.looked is None and now - known.since <= limits.start:
-        return Check("run", ok=True, why="none yet")
-    return check_age("run", known.looked, now, limits.run)
+def _last_check(state: HealthState, now: float, max_ages: MaxAges) -> Check:
+    if state.checked_at is None and now - state.started_at <= max_ages.start:
+        return Check("run", ok=True, reason="none yet")
+    return check_age("run", state.checked_at, now, max_ages.run)
 
 
-def check_age(name: str, last: float | None, now: float, limit: float) -> Check:
-    """Return whether something was so a short time ago."""
+def check_age(name: str, last: float | None, now: float, max_age: float) -> Check:
+    """Check that something happened, and not too long ago."""
     if last is None:
-        return Check(name, ok=False, why="none yet")
+        return Check(name, ok=False, reason="none yet")
     age = max(0.0, now - last)
-    if age <= limit:
+    if age <= max_age:
         return Check(name, ok=True)
-    return Check(name, ok=False, why=f"the last one was {age:.0f} s ago, allowed is {limit:.0f} s")
+    return Check(name, ok=False, reason=f"the last one was {age:.0f} s ago, limit {max_age:.0f} s")
 
 
 def failing_targets(report: Mapping[str, object], targets: Sequence[str]) -> dict[str, str]:
-    """Return what a run could not do, by target; in words that give nothing away.
+    """Return the targets that a run could not deploy to, each with a reason.
 
-    What is only invalid is one Ingress's trouble, and does not make a target fail.
+    The probes are public within the cluster, so a reason has no host and no error text. An invalid
+    object is the problem of one Ingress, and does not make its target fail.
     """
     if report.get("exitCode") == UNREACHABLE:
-        why = "the last run found something unreachable; its log says what"
-        return dict.fromkeys(targets, why)
+        reason = "the last run could not reach a system that it needs; see its log"
+        return dict.fromkeys(targets, reason)
     counts: dict[str, Counter[str]] = {}
-    for each in _failures(report):
-        if each.get("class") != FailureClass.INVALID.value:
-            counts.setdefault(str(each.get("target")), Counter())[str(each.get("class"))] += 1
-    return {target: f"the last run failed: {_counted(found)}" for target, found in counts.items()}
+    for failure in _failures(report):
+        if failure.get("class") != FailureClass.INVALID.value:
+            counts.setdefault(str(failure.get("target")), Counter())[str(failure.get("class"))] += 1
+    return {target: f"the last run failed: {_summary(count)}" for target, count in counts.items()}
 
 
 def _failures(report: Mapping[str, object]) -> list[Mapping[str, object]]:
     try:
-        found = sequence(report.get("failures"), "failures")
-        return [mapping(each, "failures[]") for each in found]
+        failures = sequence(report.get("failures"), "failures")
+        return [mapping(failure, "failures[]") for failure in failures]
     except MalformedError:
         return []
 
 
-def _counted(found: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in sorted(found.items()))
+def _summary(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
 def host_counts(
@@ -144,15 +153,16 @@ def host_counts(
 ) -> dict[tuple[str, str], int]:
     """Count hosts by target and state.
 
-    Refused is what a warning names and no target has. Which target was meant, no notice says.
+    A host is refused if a warning names it and no target has it. No notice says which target was
+    meant, so it counts for each.
     """
     states = {str(target.name): target.hosts(plan) for target in all_targets.TARGETS}
-    named = {each.host for each in notices if each.level is Level.WARNING and each.host}
+    named = {notice.host for notice in notices if notice.level is Level.WARNING and notice.host}
     refused = named.difference(*states.values())
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for target in targets:
         held = sum(states[target].values())
-        found[target, "declared"] = len(states[target]) - held
-        found[target, "held"] = held
-        found[target, "refused"] = len(refused)
-    return found
+        counts[target, "declared"] = len(states[target]) - held
+        counts[target, "held"] = held
+        counts[target, "refused"] = len(refused)
+    return counts

@@ -1,30 +1,34 @@
-"""What feeds cannot do, said once: several of them mostly complain of the same. Thread-safe."""
+"""Logs the problems of several followers, each problem once.
+
+Most problems, such as an API server that is down, hit all followers at once. The class is
+thread-safe: each follower is a thread.
+"""
 
 import threading
 
 from pic.cluster.listing import Listing
 from pic.core import logs
-from pic.watch.protocols import Log
+from pic.core.logs import Log
 
 
 class ProblemLog:
-    """Says each complaint when the first has it, and that all is well when nobody has any."""
+    """Logs a problem when the first follower has it, and when the last problem is gone."""
 
-    def __init__(self, tell: Log) -> None:
-        self._tell = tell
+    def __init__(self, log: Log) -> None:
+        self._log = log
         self._lock = threading.Lock()
-        self._of: dict[Listing, str] = {}
+        self._problems: dict[Listing, str] = {}
 
-    def make(self, who: Listing, words: str) -> None:
-        """Note what one cannot do."""
+    def report(self, listing: Listing, message: str) -> None:
+        """Record the problem of one follower."""
         with self._lock:
-            known = words in self._of.values()
-            self._of[who] = words
-            if not known:
-                self._tell(logs.WARN, words)
+            is_new = message not in self._problems.values()
+            self._problems[listing] = message
+            if is_new:
+                self._log(logs.WARN, message)
 
-    def withdraw(self, who: Listing) -> None:
-        """Note that one has nothing to complain of."""
+    def clear(self, listing: Listing) -> None:
+        """Record that one follower has no problem."""
         with self._lock:
-            if self._of.pop(who, None) and not self._of:
-                self._tell(logs.INFO, "the cluster is followed again")
+            if self._problems.pop(listing, None) and not self._problems:
+                self._log(logs.INFO, "following the cluster again")

@@ -1,4 +1,4 @@
-"""What `pic up --report` has written, read for what it means for the next run. No I/O."""
+"""Reads what `pic up --report` has written, as far as it matters for the next run. No I/O."""
 
 import json
 from dataclasses import dataclass, field
@@ -21,59 +21,62 @@ class RunReport:
     """How a run ended.
 
     Attributes:
-        exit_code: That of the process.
-        limited: After how many seconds a target wants to be asked again; None where none says so.
-        temporary: It failed in a way that time may heal.
-        deployed: Digest and means of what is deployed since; None where the run did not succeed.
+        exit_code: The exit code of the process.
+        retry_after: After how many seconds a target that was asked too often can be asked again;
+            None if no target was.
+        temporary: The run failed, and a later one may succeed without a change.
+        deployed: Digest and means of what is deployed now; None if the run failed.
         raw: The report as it was written.
     """
 
     exit_code: int
-    limited: int | None = None
+    retry_after: int | None = None
     temporary: bool = False
     deployed: Raw | None = None
     raw: Raw = field(default_factory=dict)
 
     @property
     def refused(self) -> bool:
-        """The guard said no."""
+        """The guard refused the changes."""
         return self.exit_code == RefusedError.exit_code
 
 
-def read(words: str, exit_code: int) -> RunReport:
-    """Read a report; one that is missing or broken leaves the exit code of the process."""
+def read(content: str, exit_code: int) -> RunReport:
+    """Read a report; if it is missing or malformed, only the exit code of the process counts."""
     try:
-        raw = mapping(json.loads(words), "the report")
-        return _understood(raw, exit_code)
+        raw = mapping(json.loads(content), "the report")
+        return _parse(raw, exit_code)
     except (ValueError, MalformedError):
         raw = {"version": 1, "exitCode": exit_code, "error": "the run ended without a report"}
-        return _understood(raw, exit_code)
+        return _parse(raw, exit_code)
 
 
-def _understood(raw: Raw, exit_code: int) -> RunReport:
-    failures = [mapping(each, "failures[]") for each in sequence(raw.get("failures"), "failures")]
-    kinds = {text(each.get("class")) for each in failures}
-    waits = [integer(each.get("retryAfter")) or 0 for each in _limited(failures)]
+def _parse(raw: Raw, exit_code: int) -> RunReport:
+    failures = [
+        mapping(failure, "failures[]") for failure in sequence(raw.get("failures"), "failures")
+    ]
+    classes = {text(failure.get("class")) for failure in failures}
+    waits = [integer(failure.get("retryAfter")) or 0 for failure in _rate_limited(failures)]
     return RunReport(
         exit_code,
-        limited=max(waits, default=None),
-        temporary=_is_temporary(exit_code, kinds),
+        retry_after=max(waits, default=None),
+        temporary=_is_temporary(exit_code, classes),
         deployed=mapping(raw.get("deployed"), "deployed") or None if exit_code == 0 else None,
         raw=raw,
     )
 
 
-def _limited(failures: list[Raw]) -> list[Raw]:
-    return [each for each in failures if each.get("class") == RATE_LIMITED]
+def _rate_limited(failures: list[Raw]) -> list[Raw]:
+    return [failure for failure in failures if failure.get("class") == RATE_LIMITED]
 
 
-def _is_temporary(exit_code: int, kinds: set[str]) -> bool:
+def _is_temporary(exit_code: int, classes: set[str]) -> bool:
     match exit_code:
         case RefusedError.exit_code | SettingsError.exit_code:
             return False
         case 0:
-            return bool(kinds - {INVALID})
-        case FailedError.exit_code if kinds:
-            return bool(kinds - {INVALID})
+            return bool(classes - {INVALID})
+        case FailedError.exit_code if classes:
+            return bool(classes - {INVALID})
         case _:
             return True

@@ -1,4 +1,4 @@
-"""The one run that may be going on: started, limited in time, stopped, and its report read."""
+"""Starts runs, one at a time, limits their duration, stops them, and reads their reports."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pic.core import logs
+from pic.core.logs import Log
 from pic.watch import run_report
 from pic.watch.child_process import ChildProcess
-from pic.watch.protocols import Log
 from pic.watch.run_report import RunReport
 
 REPORT_FILE = "report.json"
@@ -19,8 +19,8 @@ class RunLimits:
     """How long a run may take, in seconds.
 
     Attributes:
-        run: Until it is asked to end.
-        grace: From there until it is ended.
+        run: The time until the run is asked to stop.
+        grace: The time that it then has before it is killed.
     """
 
     run: float = 900.0
@@ -28,18 +28,19 @@ class RunLimits:
 
 
 @dataclass
-class _Going:
-    """A run that is going on.
+class _Run:
+    """The current run.
 
     Attributes:
-        folder: Where its report will be.
-        until: When it is asked to end, or ended where it was asked before.
+        folder: The folder of its report.
+        deadline: When the run is asked to stop, or killed if it was asked before.
+        interrupted: The run was asked to stop.
     """
 
-    child: ChildProcess
+    process: ChildProcess
     folder: "tempfile.TemporaryDirectory[str]"
-    until: float
-    asked: bool = False
+    deadline: float
+    interrupted: bool = False
 
 
 @dataclass
@@ -47,56 +48,56 @@ class Runs:
     """Starts runs, one at a time.
 
     Attributes:
-        command: Returns the command of a run that writes its report into a file.
+        command: Returns the command of a run that writes its report to a file.
+        environment: The environment of each run.
+        wake: Called once a run has ended.
     """
 
     command: Callable[[Path], Sequence[str]]
     environment: Mapping[str, str]
-    tell: Log
-    ring: Callable[[], None]
+    log: Log
+    wake: Callable[[], None]
     limits: RunLimits = RunLimits()
-    _run: _Going | None = field(default=None, init=False)
+    _run: _Run | None = field(default=None, init=False)
 
     @property
-    def going(self) -> bool:
-        """A run is going on."""
+    def running(self) -> bool:
+        """A run has started, and `check` has not returned its report yet."""
         return self._run is not None
 
     def start(self, now: float) -> None:
-        """Start one."""
+        """Start a run."""
         folder = tempfile.TemporaryDirectory(prefix="pic-run-")
         command = self.command(Path(folder.name) / REPORT_FILE)
-        child = ChildProcess(command, self.environment, self.tell, self.ring)
-        self._run = _Going(child, folder, now + self.limits.run)
+        process = ChildProcess(command, self.environment, self.log, self.wake)
+        self._run = _Run(process, folder, now + self.limits.run)
 
-    def stop(self, now: float, why: str) -> None:
-        """Ask the run to end with what it is about, unless it was asked before."""
+    def stop(self, now: float, reason: str) -> None:
+        """Ask the run to stop, unless it was asked before."""
         run = self._run
-        if run and not run.asked:
-            self.tell(logs.WARN, f"stopping the run: {why}")
-            run.child.interrupt()
-            run.until, run.asked = now + self.limits.grace, True
+        if run and not run.interrupted:
+            self.log(logs.WARN, f"stopping the run: {reason}")
+            run.process.interrupt()
+            run.deadline, run.interrupted = now + self.limits.grace, True
 
     def check(self, now: float) -> tuple[RunReport | None, float]:
-        """Return the report of a run that has ended, and when to ask again otherwise."""
+        """Return the report if the run has ended, and when to check again otherwise."""
         run = self._run
         if run is None:
             return None, now
-        if run.child.code is not None:
-            return self._ended(run), now
-        if now >= run.until and run.asked:
-            self.tell(
-                logs.ERROR, f"ending the run: it took more than {self.limits.grace:g} s to end"
-            )
-            run.child.end()
-        elif now >= run.until:
+        if run.process.exit_code is not None:
+            return self._finish(run), now
+        if now >= run.deadline and run.interrupted:
+            self.log(logs.ERROR, f"killing the run: it did not stop within {self.limits.grace:g} s")
+            run.process.terminate()
+        elif now >= run.deadline:
             self.stop(now, f"it takes longer than {self.limits.run:g} s")
-        return None, run.until
+        return None, run.deadline
 
-    def _ended(self, run: _Going) -> RunReport:
-        code = run.child.wait()
+    def _finish(self, run: _Run) -> RunReport:
+        exit_code = run.process.wait()
         file = Path(run.folder.name) / REPORT_FILE
-        words = file.read_text(encoding="utf-8") if file.exists() else ""
+        content = file.read_text(encoding="utf-8") if file.exists() else ""
         run.folder.cleanup()
         self._run = None
-        return run_report.read(words, code)
+        return run_report.read(content, exit_code)

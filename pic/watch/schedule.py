@@ -1,7 +1,8 @@
-"""When to look and when to run: from what happened and the time, given in. No I/O, no clock.
+"""Decides when to evaluate the cluster and when to start a run. No I/O and no clock.
 
-Every change is looked at once the cluster has been quiet for a while, and then planned for inside
-the watcher. Only where that finds something to do there is a run, which is what costs.
+After each change, and once the cluster has been quiet for a moment, the watcher evaluates: it plans
+in memory and compares. It starts a run, which is expensive, only if the evaluation found work.
+All times are seconds of one clock that never goes back.
 """
 
 import math
@@ -14,7 +15,7 @@ NEVER = math.inf
 
 
 class Action(Enum):
-    """What is to be done."""
+    """What the loop does next."""
 
     WAIT = "wait"
     EVALUATE = "evaluate"
@@ -23,77 +24,78 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to be done now.
+    """What the loop does now.
 
     Attributes:
-        until: Of a wait, when to ask again at the latest.
+        until: With WAIT, when to decide again at the latest.
     """
 
-    do: Action
+    action: Action
     until: float = NEVER
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How long things are waited for, in seconds.
+    """How long the watcher waits, in seconds.
 
     Attributes:
-        quiet: After the last change, before it is looked at.
-        most: After the first change, even where they never end.
-        resync: After such a look, before the next one that needs no change.
-        again: After a look that was not possible.
-        backoff: After a failure that time may heal; each further one doubles it.
-        longest: The end of the doubling.
-        limited: After a target has said that it is asked too often.
+        quiet: From the last change to the evaluation.
+        longest_quiet: From the first change to the evaluation, even if more changes keep coming.
+        resync: Between two evaluations that need no change.
+        retry_evaluation: After an evaluation that failed.
+        backoff: After a run that failed for a temporary reason; each further failure doubles it.
+        longest_backoff: The longest wait after a failed run.
+        rate_limit: The shortest wait after a target was asked too often.
     """
 
     quiet: float = 2.0
-    most: float = 30.0
+    longest_quiet: float = 30.0
     resync: float = 300.0
-    again: float = 5.0
+    retry_evaluation: float = 5.0
     backoff: float = 30.0
-    longest: float = 300.0
-    limited: float = 60.0
+    longest_backoff: float = 300.0
+    rate_limit: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a look has found.
+    """The result of an evaluation.
 
     Attributes:
-        same: Everything is as it was deployed last.
-        wish: Names what a run would set out to do.
-        refusal: Names what the guard refuses of it; empty where it agrees.
+        in_sync: Everything is as the last run deployed it.
+        work: Identifies everything that a run would do.
+        refusal: Identifies what the guard would refuse of it; empty if it would refuse nothing.
     """
 
-    same: bool
-    wish: str = ""
+    in_sync: bool
+    work: str = ""
     refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSuppression:
-    """What a run need not be started for again.
+    """The work for which the watcher starts no further run.
 
     Attributes:
-        wish: What the last run set out to do.
-        refusal: What it was refused; empty where it was not.
-        again: It did that well, so that it is worth another one: its work may have been undone.
+        work: What the last run set out to do.
+        refusal: What the guard refused of it; empty if it refused nothing.
+        repeatable: The last run succeeded, and was the first one for this work. If the same work
+            comes up again, something undid it, and one more run is due.
     """
 
-    wish: str = ""
+    work: str = ""
     refusal: str = ""
-    again: bool = False
+    repeatable: bool = False
 
-    def stops(self, verdict: Verdict, *, resync: bool) -> bool:
-        """Say whether a verdict is no reason to run.
+    def covers(self, verdict: Verdict, *, resync: bool) -> bool:
+        """Say whether a verdict gives no reason for a run.
 
-        A refusal stays one until it is another one. What a run could not do, or did twice without
-        an effect, is tried again with every resync.
+        A refusal holds until it becomes a different one. Work that a run could not do, or did
+        twice without effect, is retried at each resync.
         """
         if self.refusal:
             return verdict.refusal == self.refusal
-        return verdict.wish == self.wish and not self.again and not resync
+        return verdict.work == self.work and not self.repeatable and not resync
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,132 +103,151 @@ class ScheduleState:
     """What has happened so far.
 
     Attributes:
-        ready: All is known, and this watcher may start runs.
-        running: A run is going on.
-        first: When the oldest change came that was not looked at yet.
-        last: When the newest one came.
-        looked: When it was looked last.
-        resynced: When it was looked last for the sake of time.
-        pause: Before that nobody looks.
-        verdict: What that found.
-        wanted: A run is.
-        earliest: Before that no run begins.
-        retry: When to look again though nothing has changed.
-        failures: How many runs in a row have failed in a way that time may heal.
-        bar: What no run is started for.
+        ready: The whole cluster is known, and this watcher may start runs.
+        running: A run has started and not ended.
+        first_change: When the oldest change came that no evaluation has seen; None without one.
+        last_change: When the newest change came.
+        evaluated_at: When the last evaluation was.
+        resynced_at: When the last evaluation was that needed no change.
+        paused_until: No evaluation starts before this time.
+        verdict: The result of the last evaluation.
+        run_wanted: The last evaluation found work for a run.
+        earliest_run: No run starts before this time.
+        retry_at: When to evaluate again although nothing has changed.
+        failures: The number of runs in a row that failed for a temporary reason.
+        suppression: The work for which no run starts.
     """
 
     ready: bool = False
     running: bool = False
-    first: float | None = None
-    last: float = -NEVER
-    looked: float = -NEVER
-    resynced: float = -NEVER
-    pause: float = -NEVER
-    verdict: Verdict = field(default_factory=lambda: Verdict(same=False))
-    wanted: bool = False
-    earliest: float = -NEVER
-    retry: float = NEVER
+    first_change: float | None = None
+    last_change: float = -NEVER
+    evaluated_at: float = -NEVER
+    resynced_at: float = -NEVER
+    paused_until: float = -NEVER
+    verdict: Verdict = field(default_factory=lambda: Verdict(in_sync=False))
+    run_wanted: bool = False
+    earliest_run: float = -NEVER
+    retry_at: float = NEVER
     failures: int = 0
-    bar: RunSuppression = RunSuppression()
+    suppression: RunSuppression = RunSuppression()
 
 
-def decide(state: ScheduleState, now: float, pace: Intervals) -> Decision:
-    """Say what to do now, or until when there is nothing to do."""
+def decide(state: ScheduleState, now: float, intervals: Intervals) -> Decision:
+    """Return what to do now, or until when to wait."""
     if state.running or not state.ready:
         return Decision(Action.WAIT)
-    look = _next_look(state, pace)
-    if now >= look:
+    evaluation = _next_evaluation(state, intervals)
+    if now >= evaluation:
         return Decision(Action.EVALUATE)
-    # A change that has just come belongs into the same run.
-    start = state.earliest if state.wanted and state.first is None else NEVER
-    return Decision(Action.RUN) if now >= start else Decision(Action.WAIT, min(look, start))
+    # The same run should include a change that has just come, so that is evaluated first.
+    start = state.earliest_run if state.run_wanted and state.first_change is None else NEVER
+    if now >= start:
+        return Decision(Action.RUN)
+    return Decision(Action.WAIT, min(evaluation, start))
 
 
-def _next_look(state: ScheduleState, pace: Intervals) -> float:
-    quiet = NEVER
-    if state.first is not None:
-        quiet = min(state.last + pace.quiet, state.first + pace.most)
-    return max(state.pause, min(quiet, state.resynced + pace.resync, state.retry))
+def _next_evaluation(state: ScheduleState, intervals: Intervals) -> float:
+    after_change = NEVER
+    if state.first_change is not None:
+        after_change = min(
+            state.last_change + intervals.quiet, state.first_change + intervals.longest_quiet
+        )
+    resync = state.resynced_at + intervals.resync
+    return max(state.paused_until, min(after_change, resync, state.retry_at))
 
 
 def oldest_pending(state: ScheduleState) -> float | None:
-    """Return since when something waits; None where nothing does."""
-    return state.looked if state.first is None and state.wanted else state.first
+    """Return since when the oldest change waits for a run; None if no change waits."""
+    if state.first_change is None and state.run_wanted:
+        return state.evaluated_at
+    return state.first_change
 
 
 def after_changes(state: ScheduleState, first: float, last: float) -> ScheduleState:
-    """Note changes: when the first and the last of them came."""
-    oldest = first if state.first is None else min(first, state.first)
-    return replace(state, first=oldest, last=max(last, state.last))
+    """Return the state after changes of which the first and the last came at these times."""
+    oldest = first if state.first_change is None else min(first, state.first_change)
+    return replace(state, first_change=oldest, last_change=max(last, state.last_change))
 
 
 def with_readiness(state: ScheduleState, *, ready: bool) -> ScheduleState:
-    """Note whether all is known, and this watcher may start runs."""
+    """Return the state of a watcher that may, or may not, evaluate and start runs."""
     return state if ready == state.ready else replace(state, ready=ready)
 
 
 def after_takeover(state: ScheduleState) -> ScheduleState:
-    """Note that another watcher may have run before: nothing that was learnt of runs counts."""
+    """Return the state after the lease was won or lost.
+
+    Another watcher may have run in between, so nothing that this one knows of runs counts.
+    """
     return replace(
-        state, wanted=False, resynced=-NEVER, earliest=-NEVER, retry=NEVER, bar=RunSuppression()
+        state,
+        run_wanted=False,
+        resynced_at=-NEVER,
+        earliest_run=-NEVER,
+        retry_at=NEVER,
+        suppression=RunSuppression(),
     )
 
 
-def is_resync(state: ScheduleState, now: float, pace: Intervals) -> bool:
-    """Say whether it is time that leads to a look, whether or not there was a change."""
-    return now >= state.retry or now >= state.resynced + pace.resync
+def is_resync(state: ScheduleState, now: float, intervals: Intervals) -> bool:
+    """Say whether an evaluation is due now even without a change."""
+    return now >= state.retry_at or now >= state.resynced_at + intervals.resync
 
 
 def after_evaluation(
-    state: ScheduleState, now: float, verdict: Verdict, pace: Intervals
+    state: ScheduleState, now: float, verdict: Verdict, intervals: Intervals
 ) -> ScheduleState:
-    """Note what a look has found."""
-    resync = is_resync(state, now, pace)
-    stopped = state.bar.stops(verdict, resync=resync)
+    """Return the state after an evaluation."""
+    resync = is_resync(state, now, intervals)
+    suppressed = state.suppression.covers(verdict, resync=resync)
     return replace(
         state,
-        first=None,
-        looked=now,
-        resynced=now if resync else state.resynced,
+        first_change=None,
+        evaluated_at=now,
+        resynced_at=now if resync else state.resynced_at,
         verdict=verdict,
-        wanted=not verdict.same and not stopped,
-        retry=NEVER if now >= state.retry else state.retry,
-        bar=RunSuppression() if verdict.same else state.bar,
+        run_wanted=not verdict.in_sync and not suppressed,
+        retry_at=NEVER if now >= state.retry_at else state.retry_at,
+        suppression=RunSuppression() if verdict.in_sync else state.suppression,
     )
 
 
-def after_failed_evaluation(state: ScheduleState, now: float, pace: Intervals) -> ScheduleState:
-    """Note that a look was not possible, so that the next one is not at once."""
-    return replace(state, pause=now + pace.again)
+def after_failed_evaluation(
+    state: ScheduleState, now: float, intervals: Intervals
+) -> ScheduleState:
+    """Return the state after an evaluation that failed; the next one waits a moment."""
+    return replace(state, paused_until=now + intervals.retry_evaluation)
 
 
 def after_run_start(state: ScheduleState) -> ScheduleState:
-    """Note that a run began."""
-    return replace(state, running=True, wanted=False, retry=NEVER)
+    """Return the state after a run has started."""
+    return replace(state, running=True, run_wanted=False, retry_at=NEVER)
 
 
 def after_run_end(
-    state: ScheduleState, now: float, report: RunReport, pace: Intervals
+    state: ScheduleState, now: float, report: RunReport, intervals: Intervals
 ) -> ScheduleState:
-    """Note how a run ended."""
-    wish = state.verdict.wish
+    """Return the state after a run has ended."""
+    work = state.verdict.work
     refusal = state.verdict.refusal if report.refused else ""
-    again = report.exit_code == 0 and wish != state.bar.wish
-    calm = replace(
+    repeatable = report.exit_code == 0 and work != state.suppression.work
+    idle = replace(
         state,
         running=False,
-        earliest=-NEVER,
-        retry=NEVER,
+        earliest_run=-NEVER,
+        retry_at=NEVER,
         failures=0,
-        bar=RunSuppression(wish, refusal, again),
+        suppression=RunSuppression(work, refusal, repeatable),
     )
-    if report.limited is not None:
-        wait = now + max(pace.limited, report.limited)
-        return replace(calm, earliest=wait, retry=wait)
+    if report.retry_after is not None:
+        wait = now + max(intervals.rate_limit, report.retry_after)
+        return replace(idle, earliest_run=wait, retry_at=wait)
     if not report.temporary:
-        return calm
+        return idle
     failures = state.failures + 1
-    delay = min(pace.backoff * 2.0 ** min(failures - 1, 16), pace.longest)
-    # A change may be what mends it, so it waits less.
-    return replace(calm, earliest=now + pace.backoff, retry=now + delay, failures=failures)
+    delay = min(intervals.backoff * 2.0 ** min(failures - 1, 16), intervals.longest_backoff)
+    # A change may fix what failed, so a run for a change waits only for the shortest backoff.
+    return replace(
+        idle, earliest_run=now + intervals.backoff, retry_at=now + delay, failures=failures
+    )

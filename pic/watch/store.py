@@ -1,7 +1,7 @@
-"""What is known of the cluster: of each object what planning looks at, packed. Thread-safe.
+"""Stores what the followers know of the cluster: the parts of each object that planning reads.
 
-Packed as JSON, an object takes a third of the memory of its maps and lists, and a change of
-something that planning does not look at is no change.
+The objects are packed as JSON, which takes a third of the memory of their maps and lists. A change
+of a part that planning does not read changes nothing here. The class is thread-safe.
 """
 
 import json
@@ -15,19 +15,20 @@ from pic.core.json_values import Raw, mapping, text
 from pic.snapshot import projection
 
 Objects = dict[str, bytes]
+"""Packed objects by namespace and name."""
 
 
 def pack(kind: str, raw: Raw) -> bytes:
-    """Return what planning looks at of an object."""
-    found = projection.PROJECTIONS[kind](raw)
-    return json.dumps(found, separators=(",", ":"), sort_keys=True).encode()
+    """Return the parts of an object that planning reads, as JSON."""
+    projected = projection.PROJECTIONS[kind](raw)
+    return json.dumps(projected, separators=(",", ":"), sort_keys=True).encode()
 
 
 def object_key(raw: Raw) -> str:
-    """Return namespace and name.
+    """Return the namespace and name of an object, as `namespace/name`.
 
     Raises:
-        MalformedError: It has no map of metadata.
+        MalformedError: The object has no metadata, or they are not a map.
     """
     metadata = mapping(raw.get("metadata"), "metadata")
     return f"{text(metadata.get('namespace'))}/{text(metadata.get('name'))}"
@@ -35,38 +36,38 @@ def object_key(raw: Raw) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnpackedObjects(Sequence[Raw]):
-    """Objects that are maps only while they are looked at, one after the other."""
+    """Unpacks objects one at a time, while a caller iterates over them."""
 
     packed: Sequence[bytes]
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of objects."""
         return len(self.packed)
 
     @overload
-    def __getitem__(self, at: int) -> Raw: ...
+    def __getitem__(self, index: int) -> Raw: ...
     @overload
-    def __getitem__(self, at: slice) -> "UnpackedObjects": ...
-    def __getitem__(self, at: int | slice) -> "Raw | UnpackedObjects":
-        """Return one of them, or a part."""
-        if isinstance(at, slice):
-            return UnpackedObjects(self.packed[at])
-        return mapping(json.loads(self.packed[at]), "object")
+    def __getitem__(self, index: slice) -> "UnpackedObjects": ...
+    def __getitem__(self, index: int | slice) -> "Raw | UnpackedObjects":
+        """Return one object, or a part of the sequence."""
+        if isinstance(index, slice):
+            return UnpackedObjects(self.packed[index])
+        return mapping(json.loads(self.packed[index]), "object")
 
     def __iter__(self) -> Iterator[Raw]:
-        """Yield each."""
-        return (mapping(json.loads(each), "object") for each in self.packed)
+        """Yield each object."""
+        return (mapping(json.loads(packed), "object") for packed in self.packed)
 
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """What came since it was asked last.
+    """What has changed in the store since the last call of `Store.take_updates`.
 
     Attributes:
-        first: When the oldest change came; None where there was none.
-        last: When the newest one came.
-        contact: When the API server has answered last; None where it never has.
-        synced: Of each kind, whether everything is known.
+        first: When the oldest change came; None if there was none.
+        last: When the newest change ever came.
+        contact: When the API server last answered; None if it never has.
+        synced: For each kind, whether all its collections are complete and followed.
     """
 
     first: float | None
@@ -76,98 +77,99 @@ class Updates:
 
     @property
     def complete(self) -> bool:
-        """Everything of every kind is known."""
+        """Every kind is synced."""
         return all(self.synced.values())
 
 
 class Store:
-    """What the feeds know of the cluster.
+    """Holds the objects of all followed collections.
 
     Args:
-        reads: The collections that are followed.
-        clock: Seconds that only grow.
-        ring: Called after each change of what is known.
+        listings: The collections that are followed.
+        clock: Seconds that never go back.
+        wake: Called after each change of the store.
     """
 
     def __init__(
-        self, reads: Iterable[Listing], clock: Callable[[], float], ring: Callable[[], None]
+        self, listings: Iterable[Listing], clock: Callable[[], float], wake: Callable[[], None]
     ) -> None:
-        self._clock, self._ring = clock, ring
+        self._clock, self._wake = clock, wake
         self._lock = threading.Lock()
-        self._objects: dict[Listing, Objects] = {each: {} for each in reads}
+        self._objects: dict[Listing, Objects] = {listing: {} for listing in listings}
         self._synced = dict.fromkeys(self._objects, False)
-        self._changes = 0
+        self._change_count = 0
         self._first: float | None = None
         self._last = 0.0
         self._contact: float | None = None
 
-    def replace(self, read: Listing, objects: Objects) -> None:
-        """Take in a whole listing."""
+    def replace(self, listing: Listing, objects: Objects) -> None:
+        """Replace a whole collection."""
         with self._lock:
-            fresh = not self._synced[read] or self._objects[read] != objects
-            self._objects[read] = objects
-            self._synced[read] = True
-            self._note(changed=fresh)
-        self._ring()
+            changed = not self._synced[listing] or self._objects[listing] != objects
+            self._objects[listing] = objects
+            self._synced[listing] = True
+            self._record(changed=changed)
+        self._wake()
 
-    def put(self, read: Listing, name: str, found: bytes | None) -> None:
-        """Take in one object; None is one that is gone."""
+    def put(self, listing: Listing, key: str, packed: bytes | None) -> None:
+        """Set one object, or remove it if `packed` is None."""
         with self._lock:
-            changed = self._objects[read].get(name) != found
-            if found is None:
-                self._objects[read].pop(name, None)
+            changed = self._objects[listing].get(key) != packed
+            if packed is None:
+                self._objects[listing].pop(key, None)
             else:
-                self._objects[read][name] = found
-            self._note(changed=changed)
+                self._objects[listing][key] = packed
+            self._record(changed=changed)
         if changed:
-            self._ring()
+            self._wake()
 
-    def heard(self) -> None:
-        """Note that the API server has answered."""
+    def record_contact(self) -> None:
+        """Record that the API server has answered."""
         with self._lock:
             self._contact = self._clock()
 
-    def lost(self, read: Listing) -> None:
-        """Note that nobody knows what is there any more."""
+    def mark_unsynced(self, listing: Listing) -> None:
+        """Record that a collection may have changed unseen."""
         with self._lock:
-            self._synced[read] = False
-        self._ring()
+            self._synced[listing] = False
+        self._wake()
 
-    def found(self, read: Listing) -> None:
-        """Note that changes are followed, on top of a whole listing."""
+    def mark_synced(self, listing: Listing) -> None:
+        """Record that a complete collection is watched again, with no change missed."""
         with self._lock:
-            fresh = not self._synced[read]
-            self._synced[read] = True
-            self._note(changed=False)
-        if fresh:
-            self._ring()
+            was_synced = self._synced[listing]
+            self._synced[listing] = True
+            self._record(changed=False)
+        if not was_synced:
+            self._wake()
 
-    def news(self) -> Updates:
-        """Return what came since the last call."""
+    def take_updates(self) -> Updates:
+        """Return what has changed since the last call."""
         with self._lock:
             first, self._first = self._first, None
             synced: dict[str, bool] = {}
-            for read, known in self._synced.items():
-                synced[read.kind.name] = synced.get(read.kind.name, True) and known
+            for listing, is_synced in self._synced.items():
+                synced[listing.kind.name] = synced.get(listing.kind.name, True) and is_synced
             return Updates(first, self._last, self._contact, synced)
 
     @property
-    def changes(self) -> int:
-        """How many changes there were; the same number means that all is the same."""
+    def change_count(self) -> int:
+        """The number of changes so far; while it stays equal, no object has changed."""
         with self._lock:
-            return self._changes
+            return self._change_count
 
     def objects(self) -> tuple[int, Mapping[str, Sequence[Raw]]]:
-        """Return the number of changes, and everything by kind."""
+        """Return the number of changes so far, and all objects by kind."""
         with self._lock:
-            found: dict[str, list[bytes]] = {}
-            for read, objects in self._objects.items():
-                found.setdefault(read.kind.name, []).extend(objects.values())
-            return self._changes, {kind: UnpackedObjects(each) for kind, each in found.items()}
+            kinds: dict[str, list[bytes]] = {}
+            for listing, objects in self._objects.items():
+                kinds.setdefault(listing.kind.name, []).extend(objects.values())
+            unpacked = {kind: UnpackedObjects(packed) for kind, packed in kinds.items()}
+            return self._change_count, unpacked
 
-    def _note(self, *, changed: bool) -> None:
+    def _record(self, *, changed: bool) -> None:
         self._contact = now = self._clock()
         if changed:
-            self._changes += 1
+            self._change_count += 1
             self._first = now if self._first is None else self._first
             self._last = now

@@ -1,4 +1,8 @@
-"""Wakes the loop: from other threads, and from signal handlers, which may take no lock."""
+"""Wakes the loop from other threads and from signal handlers.
+
+A signal handler must not take a lock that the interrupted code may hold. So a wakeup is a byte in a
+pipe, on which the loop waits with `select`.
+"""
 
 import contextlib
 import os
@@ -17,50 +21,53 @@ class Wakeup:
     """A pipe; a byte in it ends a wait.
 
     Attributes:
-        over: The end is asked for.
+        stop_requested: The watcher should stop.
     """
 
-    over = False
+    stop_requested = False
 
     def __enter__(self) -> Self:
-        self._out, self._in = os.pipe()
-        for each in (self._out, self._in):
-            os.set_blocking(each, False)
+        self._reader, self._writer = os.pipe()
+        for descriptor in (self._reader, self._writer):
+            os.set_blocking(descriptor, False)
         return self
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        at: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
-        os.close(self._in)
-        os.close(self._out)
+        os.close(self._writer)
+        os.close(self._reader)
 
-    def ring(self) -> None:
-        """End the wait, or the next one."""
-        # A pipe that is full rings as well.
+    def wake(self) -> None:
+        """End the current wait, or the next one."""
+        # A full pipe ends the wait as well as one more byte.
         with contextlib.suppress(BlockingIOError):
-            os.write(self._in, b"\0")
+            os.write(self._writer, b"\0")
 
-    def end(self) -> None:
-        """Ask for the end."""
-        self.over = True
-        self.ring()
+    def request_stop(self) -> None:
+        """Ask the watcher to stop."""
+        self.stop_requested = True
+        self.wake()
 
     def wait(self, seconds: float) -> None:
-        """Wait until it rings, or so long."""
-        if select.select([self._out], [], [], max(0.0, min(seconds, MAX_WAIT_SECONDS)))[0]:
-            os.read(self._out, 65536)
+        """Wait for a wakeup, for at most some seconds."""
+        timeout = max(0.0, min(seconds, MAX_WAIT_SECONDS))
+        if select.select([self._reader], [], [], timeout)[0]:
+            os.read(self._reader, 65536)
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[Wakeup]:
-    """Yield a bell at which signals ask for the end."""
-    with Wakeup() as bell:
-        before = {number: signal.signal(number, lambda *_: bell.end()) for number in SIGNALS}
+    """Yield a wakeup whose stop is requested by SIGTERM, SIGINT and SIGHUP."""
+    with Wakeup() as wakeup:
+        previous = {
+            number: signal.signal(number, lambda *_: wakeup.request_stop()) for number in SIGNALS
+        }
         try:
-            yield bell
+            yield wakeup
         finally:
-            for number, handler in before.items():
+            for number, handler in previous.items():
                 signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""A watcher put together of its parts, from the settings and the cluster."""
+"""Builds a watcher from the settings and its connections, and runs it."""
 
 import sys
 import time
@@ -6,41 +6,46 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pic.cluster import listing
 from pic.cluster.listing import ApiTransport, Timeouts
 from pic.core import logs
+from pic.core.logs import Log
 from pic.run.stack_config import StackConfig
 from pic.watch import follower, memory
 from pic.watch.evaluation import Evaluator
 from pic.watch.loop import Loop, StopReason
-from pic.watch.protocols import Health, Leader, Log
 from pic.watch.runs import RunLimits, Runs
 from pic.watch.schedule import Intervals
 from pic.watch.store import Store
 from pic.watch.wakeup import Wakeup
 
-# No answer is worth more than the end of a pod's grace; each asker has waits of its own.
+if TYPE_CHECKING:
+    from pic.watch.health import Health
+    from pic.watch.leader import Leader
+
+# A request must end within the grace period of a pod. The followers and the loop retry themselves.
 TIMEOUTS = Timeouts(read=15.0, retries=0)
 
 
 @dataclass(frozen=True, slots=True)
 class WatchConfig:
-    """What a watcher is to do.
+    """What a watcher does.
 
     Attributes:
-        asked: The stack's settings.
-        arguments: Those of `pic` for a run, without `--report`.
-        environment: That of this process, and of its runs.
+        config: The settings of the stack.
+        arguments: The arguments of `pic` for a run, without `--report`.
+        environment: The environment of this process and of its runs.
         limits: How long a run may take.
-        pace: When to look and to run.
+        intervals: When to evaluate and when to start a run.
     """
 
     config: StackConfig
     arguments: Sequence[str]
     environment: Mapping[str, str]
     limits: RunLimits
-    pace: Intervals
+    intervals: Intervals
 
     def command(self, report: Path) -> Sequence[str]:
         """Return the command of a run."""
@@ -52,45 +57,48 @@ class Dependencies:
     """What a watcher works with.
 
     Attributes:
-        leader: None where this is the only watcher.
-        renewed: Says whether the settings are others than at the start, and can be right.
+        leader: None if this is the only watcher.
+        settings_changed: Says whether the settings differ from those at the start, and are valid.
     """
 
     transport: ApiTransport
-    health: Health
-    leader: Leader | None
-    renewed: Callable[[], bool]
+    health: "Health"
+    leader: "Leader | None"
+    settings_changed: Callable[[], bool]
 
 
-def connect(work: WatchConfig) -> ApiTransport:
-    """Connect to the cluster, without the memory that the Kubernetes client takes.
+def connect(watch_config: WatchConfig) -> ApiTransport:
+    """Connect to the cluster without loading the Kubernetes client, which takes 20 MB of memory.
 
     Raises:
         ClusterError: There is no usable configuration.
     """
-    return listing.connect(work.config.settings, work.environment, TIMEOUTS, in_subprocess=True)
+    settings, environment = watch_config.config.settings, watch_config.environment
+    return listing.connect(settings, environment, TIMEOUTS, in_subprocess=True)
 
 
 def watch(
-    work: WatchConfig, others: Dependencies, bell: Wakeup, tell: Log = logs.log
+    watch_config: WatchConfig, dependencies: Dependencies, wakeup: Wakeup, log: Log = logs.log
 ) -> StopReason:
-    """Watch until the end is asked for, or the settings have changed."""
-    reads = listing.listings(work.config.settings)
+    """Watch until a stop is requested, or the settings have changed."""
+    config, environment = watch_config.config, watch_config.environment
+    listings = listing.listings(config.settings)
+    transport = dependencies.transport
     with ExitStack() as stack:
-        stack.callback(others.transport.pool.clear)
-        cache = Store(reads, time.monotonic, bell.ring)
+        stack.callback(transport.pool.clear)
+        store = Store(listings, time.monotonic, wakeup.wake)
         loop = Loop(
-            cache=cache,
-            looker=Evaluator(work.config, others.transport, cache, work.environment),
-            runs=Runs(work.command, work.environment, tell, bell.ring, work.limits),
-            leader=others.leader,
-            health=others.health,
-            bell=bell,
-            tell=tell,
+            store=store,
+            evaluator=Evaluator(config, transport, store, environment),
+            runs=Runs(watch_config.command, environment, log, wakeup.wake, watch_config.limits),
+            leader=dependencies.leader,
+            health=dependencies.health,
+            wakeup=wakeup,
+            log=log,
             clock=time.monotonic,
-            pace=work.pace,
-            renewed=others.renewed,
+            intervals=watch_config.intervals,
+            settings_changed=dependencies.settings_changed,
         )
-        stack.enter_context(follower.following(reads, others.transport, cache, tell))
+        stack.enter_context(follower.following(listings, transport, store, log))
         memory.freeze()
         return loop.run()

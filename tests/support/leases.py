@@ -1,4 +1,4 @@
-"""An API server that has Leases, and clocks that a test moves."""
+"""Fakes an API server that has Leases, and clocks that a test moves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @dataclass
 class FakeTime:
-    """Seconds that pass for everybody, and a wall clock that may jump or stand still.
+    """A steady clock, and a wall clock that may jump or stand still.
 
     Attributes:
-        jump: By how much the wall clock is off.
-        stopped: Whether it always says the same.
+        jump: The error of the wall clock.
+        stopped: The wall clock stands still.
     """
 
     seconds: float = 0.0
@@ -44,29 +44,30 @@ class Leases:
     """Creates and replaces as the API server does: a write over an unseen version is a conflict.
 
     Attributes:
-        before: Called with the method before a request is done; may raise.
-        after: The same when it is done, and its answer not told yet.
+        before: Called with the method before a request takes effect; may raise.
+        after: The same, after a request has taken effect and before its answer is sent.
+        methods: The method of each request.
     """
 
     objects: dict[str, Raw] = field(default_factory=dict)
     before: Callable[[str], None] = do_nothing
     after: Callable[[str], None] = do_nothing
-    asked: list[str] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
     version: int = 0
 
     @property
     def spec(self) -> Raw:
-        """What the one Lease says."""
+        """The spec of the one Lease."""
         return mapping(self.objects[PATH]["spec"], "spec")
 
     def get(self, path: str) -> object:
         return self.request("GET", path, None)
 
     def request(self, method: str, path: str, body: object) -> object:
-        self.asked.append(method)
+        self.methods.append(method)
         self.before(method)
-        done = {"GET": self._get, "POST": self._create, "PUT": self._replace}[method]
-        answer = done(path, mapping(body, "body"))
+        handler = {"GET": self._get, "POST": self._create, "PUT": self._replace}[method]
+        answer = handler(path, mapping(body, "body"))
         self.after(method)
         return answer
 
@@ -77,25 +78,25 @@ class Leases:
 
     def _create(self, path: str, body: Raw) -> Raw:
         metadata = mapping(body["metadata"], "metadata")
-        whole = f"{path}/{metadata['name']}"
-        if whole in self.objects:
+        object_path = f"{path}/{metadata['name']}"
+        if object_path in self.objects:
             raise StatusError(409, "it already exists")
-        return self._store(whole, {**metadata, "uid": "u-1"}, body)
+        return self._store(object_path, {**metadata, "uid": "u-1"}, body)
 
     def _replace(self, path: str, body: Raw) -> Raw:
         metadata = mapping(body["metadata"], "metadata")
         old = mapping(self._get(path, body)["metadata"], "metadata")
         if metadata.get("resourceVersion") != old["resourceVersion"]:
             raise StatusError(409, "the object has been modified")
-        # A write that changes nothing leaves the version as it is.
+        # The API server keeps the version of an object that a write does not change.
         if body["spec"] == self.objects[path]["spec"]:
             return self.objects[path]
         return self._store(path, metadata, body)
 
     def _store(self, path: str, metadata: Raw, body: Raw) -> Raw:
         self.version += 1
-        meta = {**metadata, "resourceVersion": text(self.version)}
-        self.objects[path] = {**body, "metadata": meta}
+        metadata = {**metadata, "resourceVersion": text(self.version)}
+        self.objects[path] = {**body, "metadata": metadata}
         return self.objects[path]
 
 

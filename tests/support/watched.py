@@ -1,4 +1,4 @@
-"""A small API server on the loopback: objects with versions, watches, and faults to order."""
+"""Fakes an API server with one collection: objects with versions, watches, and ordered faults."""
 
 import json
 import threading
@@ -19,12 +19,12 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """What becomes of one request.
+    """What goes wrong with one request.
 
     Attributes:
-        status: It is refused.
-        lines: A watch says these bytes, and no more; a list has no version.
-        cut: Then the connection breaks, which an end would not be.
+        status: The server answers with this HTTP status.
+        lines: A watch sends these bytes and ends. A list has no version.
+        cut: The connection breaks after the bytes, instead of ending well.
     """
 
     status: int = 0
@@ -34,67 +34,69 @@ class Fault:
 
 @dataclass
 class FakeCollection:
-    """What the server has.
+    """The objects of the server, and how it behaves.
 
     Attributes:
-        asked: Each request's path and query.
+        requests: Path and query of each request.
         forgotten: Versions up to this one are too old to watch from.
-        faults: Of the next requests, lists and watches apart.
+        faults: The faults of the next requests, lists and watches apart.
+        generation: Watches of an earlier generation end.
+        opened: How many watches were ever opened.
     """
 
     kind: str
     path: str
     objects: dict[str, Object] = field(default_factory=dict)
     log: list[tuple[int, str, Object]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     faults: dict[str, list[Fault]] = field(default_factory=lambda: {"list": [], "watch": []})
     version: int = 0
     forgotten: int = 0
-    watches: int = 0
+    generation: int = 0
     changed: threading.Condition = field(default_factory=threading.Condition)
     ended: bool = False
-    opened: int = 0  # watches, ever
+    opened: int = 0
     port: int = 0
 
     def put(self, name: str, **spec: object) -> None:
-        kind = "MODIFIED" if name in self.objects else "ADDED"
+        change = "MODIFIED" if name in self.objects else "ADDED"
         self.objects[name] = {"spec": spec}
-        self._note(kind, name, self.objects[name])
+        self._record(change, name, self.objects[name])
 
     def delete(self, name: str) -> None:
-        self._note("DELETED", name, self.objects.pop(name))
+        self._record("DELETED", name, self.objects.pop(name))
 
     def forget(self) -> None:
-        """Lose every version that there was."""
+        """Make every version so far too old."""
         with self.changed:
             self.version += 1
             self.forgotten = self.version
 
     def bookmark(self) -> None:
-        self._note("BOOKMARK", "", {})
+        self._record("BOOKMARK", "", {})
 
     def order(self, kind: str, *faults: Fault) -> None:
         self.faults[kind] += faults
 
     def end_watches(self) -> None:
-        """End every watch that is open, as the server does from time to time."""
+        """End every open watch, as a server does from time to time."""
         with self.changed:
-            self.watches += 1
+            self.generation += 1
             self.changed.notify_all()
 
-    def _note(self, kind: str, name: str, found: Object) -> None:
+    def _record(self, change: str, name: str, raw: Object) -> None:
         with self.changed:
             self.version += 1
-            found["metadata"] = {
+            raw["metadata"] = {
                 "namespace": "prod",
                 "name": name,
                 "resourceVersion": str(self.version),
             }
-            self.log.append((self.version, kind, json.loads(json.dumps(found))))
+            self.log.append((self.version, change, json.loads(json.dumps(raw))))
             self.changed.notify_all()
 
     def transport(self, read: float = 10.0) -> ApiTransport:
-        """Connect to it, without retries."""
+        """Connect to the server, without retries."""
         server = f"http://127.0.0.1:{self.port}"
         pool = urllib3.PoolManager(retries=urllib3.Retry(0, raise_on_status=False))
         return ApiTransport(pool, server, Timeouts(read=read), Credentials("", lambda: ""))
@@ -105,16 +107,15 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     @property
-    def served(self) -> FakeCollection:
-        return cast("_Server", self.server).served
+    def collection(self) -> FakeCollection:
+        return cast("_Server", self.server).collection
 
     def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        query = parse_qs(url.query)
-        self.served.asked.append(self.path)
+        query = parse_qs(urlsplit(self.path).query)
+        self.collection.requests.append(self.path)
         kind = "watch" if "watch" in query else "list"
-        waiting = self.served.faults[kind]
-        fault = waiting.pop(0) if waiting else Fault()
+        faults = self.collection.faults[kind]
+        fault = faults.pop(0) if faults else Fault()
         if fault.status:
             self.answer(fault.status, {"kind": "Status", "message": f"no {kind}"})
         elif kind == "list":
@@ -123,11 +124,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.watch(int(query["resourceVersion"][0]), fault)
 
     def list(self, *, with_version: bool) -> None:
-        served = self.served
-        with served.changed:
-            metadata = {"resourceVersion": str(served.version) if with_version else ""}
-            items = list(served.objects.values())
-            self.answer(200, {"kind": f"{served.kind}List", "metadata": metadata, "items": items})
+        collection = self.collection
+        with collection.changed:
+            metadata = {"resourceVersion": str(collection.version) if with_version else ""}
+            items = list(collection.objects.values())
+            kind = f"{collection.kind}List"
+            self.answer(200, {"kind": kind, "metadata": metadata, "items": items})
 
     def watch(self, version: int, fault: Fault) -> None:
         self.send_response(200)
@@ -143,25 +145,25 @@ class _Handler(BaseHTTPRequestHandler):
             self.chunk(b"")
 
     def follow(self, version: int) -> None:
-        served = self.served
-        if version < served.forgotten:
-            gone = {"kind": "Status", "code": 410, "message": "too old"}
-            self.chunk(json.dumps({"type": "ERROR", "object": gone}).encode() + b"\n")
+        collection = self.collection
+        if version < collection.forgotten:
+            status = {"kind": "Status", "code": 410, "message": "too old"}
+            self.chunk(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n")
             return
-        with served.changed:
-            watches = served.watches
-            served.opened += 1
-            while not served.ended and watches == served.watches:
-                for number, kind, found in [each for each in served.log if each[0] > version]:
-                    event = json.dumps({"type": kind, "object": found}).encode() + b"\n"
-                    # In two pieces, as a network may.
+        with collection.changed:
+            generation = collection.generation
+            collection.opened += 1
+            while not collection.ended and generation == collection.generation:
+                for number, change, raw in [it for it in collection.log if it[0] > version]:
+                    event = json.dumps({"type": change, "object": raw}).encode() + b"\n"
+                    # In two pieces, since a network may split a line anywhere.
                     self.chunk(event[:10])
                     self.chunk(event[10:])
                     version = number
-                served.changed.wait(10)
+                collection.changed.wait(10)
 
     def chunk(self, data: bytes) -> None:
-        """Send a chunk; an empty one is the end."""
+        """Send a chunk; an empty one ends the body."""
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
 
@@ -178,25 +180,25 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = False
-    served: FakeCollection
+    collection: FakeCollection
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away is none."""
+        """Ignore a client that disconnects."""
 
 
 @contextmanager
 def serving(kind: str, path: str) -> Iterator[FakeCollection]:
-    """Serve one collection, empty at first."""
+    """Serve one collection, which is empty at first."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.served = served = FakeCollection(kind, path, port=server.server_port)
+    server.collection = collection = FakeCollection(kind, path, port=server.server_port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield served
+        yield collection
     finally:
-        with served.changed:
-            served.ended = True
-            served.changed.notify_all()
+        with collection.changed:
+            collection.ended = True
+            collection.changed.notify_all()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -1,4 +1,4 @@
-"""`pic watch`: stay, follow the cluster, and deploy whatever its Ingresses come to ask for."""
+"""Implements `pic watch`: stays, follows the cluster, and deploys what its Ingresses ask for."""
 
 import argparse
 import gc
@@ -18,14 +18,14 @@ from pic.run.stack_config import StackConfig
 from pic.settings.stack_file import StackFile
 
 if TYPE_CHECKING:
+    from pic.watch.health import Health
     from pic.watch.leader import Leader
     from pic.watch.loop import StopReason
-    from pic.watch.protocols import Health
     from pic.watch.wakeup import Wakeup
     from pic.watch.watcher import WatchConfig
 
-# Where a pod finds its own namespace.
-NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+# Kubernetes puts the namespace of a pod into this file of the pod.
+NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 def add(verbs: common.Verbs) -> None:
@@ -33,13 +33,14 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "watch",
-        "stay, and deploy what changes; for a pod in the cluster",
-        "Follows Ingresses and everything that planning looks at. Once they have been quiet for 2 s"
-        " (30 s at most), plans in memory, and starts `pic up` where something is to be done; every"
-        " pic:resyncPeriod it looks again. A run that failed is tried again after 30 s, doubling to"
-        " 5 min; after 60 s where a target is asked too often; not before a change where the guard"
-        " refused it or what is asked for is invalid. Never two runs at once. SIGTERM ends a run"
-        " cleanly and then the watcher, with exit code 0. A change of the stack file is followed.",
+        "stay, and deploy every change; for a pod in the cluster",
+        "Watches Ingresses and every other object that planning reads. Once they have been quiet"
+        " for 2 s (30 s at most), it plans in memory, and starts `pic up` if that has work to do."
+        " It also does so every pic:resyncPeriod. It retries a failed run after 30 s, doubling to"
+        " 5 min, and after at least 60 s if a target limits its requests. It does not retry what"
+        " the guard refused or what is invalid before something changes. There is one run at a"
+        " time. On SIGTERM the run stops cleanly, and then the watcher, with exit code 0. When the"
+        " stack file changes, the watcher restarts with the new settings.",
         "  pic watch --stack prod\n"
         "  pic watch --stack prod --listen 127.0.0.1:9090 --log-format json\n"
         "  pic watch --stack prod --no-leader-elect --listen ''     on a workstation",
@@ -49,7 +50,7 @@ def add(verbs: common.Verbs) -> None:
         type=_address,
         default=("", 8080),
         metavar="ADDR",
-        help="serve /healthz, /readyz and /metrics at HOST:PORT; empty is nowhere (:8080)",
+        help="serve /healthz, /readyz and /metrics at HOST:PORT; empty to serve nothing (:8080)",
     )
     _add_times(verb)
     _add_election(verb)
@@ -62,15 +63,15 @@ def _add_times(verb: argparse.ArgumentParser) -> None:
         type=common.seconds,
         default=25.0,
         metavar="SECONDS",
-        help="how long a run that is asked to end may take for it, less than the pod's"
-        " terminationGracePeriodSeconds (25)",
+        help="how long a run may take to stop; less than the pod's terminationGracePeriodSeconds"
+        " (25)",
     )
     verb.add_argument(
         "--run-timeout",
         type=common.seconds,
         default=900.0,
         metavar="SECONDS",
-        help="how long a run may take before it is asked to end (900)",
+        help="how long a run may take before pic stops it (900)",
     )
 
 
@@ -78,73 +79,74 @@ def _add_election(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--leader-elect",
         action=argparse.BooleanOptionalAction,
-        help="start runs only while holding a Lease (default: in a pod)",
+        help="start runs only while holding a Lease (default: only in a pod)",
     )
     verb.add_argument(
         "--lease-namespace",
         metavar="NAME",
-        help="where the Lease pic-STACK is (default: the pod's own namespace)",
+        help="the namespace of the Lease pic-STACK (default: the namespace of the pod)",
     )
 
 
-def _address(given: str) -> tuple[str, int] | None:
-    """Read host and port; nothing where there is nothing.
+def _address(value: str) -> tuple[str, int] | None:
+    """Read HOST:PORT; an empty value is None.
 
     Raises:
-        argparse.ArgumentTypeError: It is something else.
+        argparse.ArgumentTypeError: The value has another form.
     """
-    if not given:
+    if not value:
         return None
-    host, _, port = given.rpartition(":")
+    host, _, port = value.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise argparse.ArgumentTypeError(f"{given!r} is not HOST:PORT")
+        raise argparse.ArgumentTypeError(f"{value!r} is not HOST:PORT")
     return host.strip("[]"), int(port)
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Watch until a signal, with the settings of the moment."""
-    # What only this verb needs is not loaded by the others.
+    """Watch until a signal; restart the watcher when the settings change."""
+    # The other verbs do not need these modules, so only this one loads them.
     from pic.watch.loop import StopReason  # noqa: PLC0415
     from pic.watch.wakeup import stop_on_signals  # noqa: PLC0415
 
-    # Other verbs are over before any garbage would matter.
+    # pic turns the garbage collector off, because other verbs end before it would matter.
     gc.enable()
-    with stop_on_signals() as bell:
-        while _watch(options, environment, bell) is StopReason.SETTINGS:
-            logs.log(logs.INFO, "the settings have changed: beginning anew")
-    logs.log(logs.INFO, "ended")
+    with stop_on_signals() as wakeup:
+        while _watch(options, environment, wakeup) is StopReason.SETTINGS:
+            logs.log(logs.INFO, "the settings have changed: restarting with the new settings")
+    logs.log(logs.INFO, "stopped")
     return 0
 
 
 def _watch(
-    options: argparse.Namespace, environment: Mapping[str, str], bell: "Wakeup"
+    options: argparse.Namespace, environment: Mapping[str, str], wakeup: "Wakeup"
 ) -> "StopReason":
     from pic.watch import watcher  # noqa: PLC0415 - as above
     from pic.watch.runs import RunLimits  # noqa: PLC0415
     from pic.watch.schedule import Intervals  # noqa: PLC0415
 
     stack, config = deploying.config(options, environment)
-    work = watcher.WatchConfig(
+    watch_config = watcher.WatchConfig(
         config,
         _arguments(options, stack, environment),
         environment,
         RunLimits(options.run_timeout, options.grace),
         Intervals(resync=config.settings.resync_period.total_seconds()),
     )
-    transport = watcher.connect(work)
-    with _health(options, work) as health:
-        leader = _leader(options, environment, stack, work)
+    transport = watcher.connect(watch_config)
+    with _health(options, watch_config) as health:
+        leader = _leader(options, environment, stack, watch_config)
         logs.log(logs.INFO, f"watching for stack {stack}")
-        renewed = _Renewal(options, environment, (stack, config))
-        return watcher.watch(work, watcher.Dependencies(transport, health, leader, renewed), bell)
+        changed = _SettingsCheck(options, environment, (stack, config))
+        dependencies = watcher.Dependencies(transport, health, leader, changed)
+        return watcher.watch(watch_config, dependencies, wakeup)
 
 
 def _arguments(
     options: argparse.Namespace, stack: str, environment: Mapping[str, str]
 ) -> list[str]:
-    """Return what each run is asked for: the same as this process.
+    """Return the arguments of each run, which has the same settings as this process.
 
-    While the Lease is held no other watcher has a run: what its pod has left may go.
+    While this watcher holds the Lease, no other one has a run. A lock of another pod is left over.
     """
     pairs = [word for pair in options.config for word in ("--config", pair)]
     form = ["--log-format", options.log_format] if options.log_format else []
@@ -154,83 +156,87 @@ def _arguments(
 
 
 def _is_elected(options: argparse.Namespace, environment: Mapping[str, str]) -> bool:
-    """Say whether runs are started only while a Lease is held."""
+    """Say whether runs start only while this watcher holds a Lease."""
     if options.leader_elect is None:
         return bool(environment.get("KUBERNETES_SERVICE_HOST"))
     return bool(options.leader_elect)
 
 
 @contextmanager
-def _health(options: argparse.Namespace, work: "WatchConfig") -> "Iterator[Health]":
+def _health(options: argparse.Namespace, watch_config: "WatchConfig") -> "Iterator[Health]":
     from pic.core.version import installed_version  # noqa: PLC0415 - as above
-    from pic.watch import health  # noqa: PLC0415
+    from pic.watch.health import Health, serve  # noqa: PLC0415
     from pic.watch.probes import MaxAges  # noqa: PLC0415
 
-    settings = work.config.settings
-    limits = MaxAges.for_resync(settings.resync_period, work.limits.run + work.limits.grace)
-    state = health.Health(limits, settings.targets, installed_version())
+    settings, limits = watch_config.config.settings, watch_config.limits
+    max_ages = MaxAges.for_resync(settings.resync_period, limits.run + limits.grace)
+    health = Health(max_ages, settings.targets, installed_version())
     if options.listen is None:
-        yield state
+        yield health
         return
-    with health.serve(options.listen, state) as port:
+    with serve(options.listen, health) as port:
         logs.log(logs.INFO, f"serving /healthz, /readyz and /metrics on port {port}")
-        yield state
+        yield health
 
 
 def _leader(
-    options: argparse.Namespace, environment: Mapping[str, str], stack: str, work: "WatchConfig"
+    options: argparse.Namespace,
+    environment: Mapping[str, str],
+    stack: str,
+    watch_config: "WatchConfig",
 ) -> "Leader | None":
     from pic.cluster import listing  # noqa: PLC0415 - as above
-    from pic.watch import leader  # noqa: PLC0415
+    from pic.watch.leader import TIMEOUTS, Leader  # noqa: PLC0415
 
     if not _is_elected(options, environment):
         return None
-    transport = listing.connect(
-        work.config.settings, environment, leader.TIMEOUTS, in_subprocess=True
-    )
+    settings = watch_config.config.settings
+    transport = listing.connect(settings, environment, TIMEOUTS, in_subprocess=True)
     identity = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    return leader.Leader(transport, _namespace(options), f"pic-{stack}".lower(), identity)
+    return Leader(transport, _namespace(options), f"pic-{stack}".lower(), identity)
 
 
 def _namespace(options: argparse.Namespace) -> str:
-    """Return where the Lease is.
+    """Return the namespace of the Lease.
 
     Raises:
-        SettingsError: Nothing says.
+        SettingsError: There is no flag, and this is not a pod.
     """
     if options.lease_namespace:
         return str(options.lease_namespace)
-    if NAMESPACE.is_file():
-        return NAMESPACE.read_text(encoding="utf-8").strip()
-    raise SettingsError(["name a namespace for the Lease: --lease-namespace, outside of a pod"])
+    if NAMESPACE_FILE.is_file():
+        return NAMESPACE_FILE.read_text(encoding="utf-8").strip()
+    raise SettingsError(
+        ["the Lease has no namespace: outside a pod, name one with --lease-namespace"]
+    )
 
 
 @dataclass
-class _Renewal:
-    """Says whether the stack file has come to hold other settings that can be right."""
+class _SettingsCheck:
+    """Says whether the stack file has changed to other settings that are valid."""
 
     options: argparse.Namespace
     environment: Mapping[str, str]
-    known: tuple[str, StackConfig]
+    current: tuple[str, StackConfig]
     stamp: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        self.stamp = self.stamp_now()
+        self.stamp = self.read_stamp()
 
     def __call__(self) -> bool:
-        before, self.stamp = self.stamp, self.stamp_now()
+        before, self.stamp = self.stamp, self.read_stamp()
         if self.stamp == before:
             return False
         try:
-            # An engine writes into the file as well.
-            return deploying.config(self.options, self.environment) != self.known
+            # The engine writes the file too, so another stamp need not mean other settings.
+            return deploying.config(self.options, self.environment) != self.current
         except SettingsError as error:
-            logs.log(logs.ERROR, f"going on with the settings as they were: {error}")
+            logs.log(logs.ERROR, f"keeping the current settings: {error}")
             return False
 
-    def stamp_now(self) -> tuple[int, ...]:
+    def read_stamp(self) -> tuple[int, ...]:
         try:
-            found = StackFile(Path.cwd(), self.known[0]).path.stat()
+            status = StackFile(Path.cwd(), self.current[0]).path.stat()
         except OSError:
             return ()
-        return (found.st_ino, found.st_size, found.st_mtime_ns)
+        return (status.st_ino, status.st_size, status.st_mtime_ns)

@@ -1,4 +1,4 @@
-"""Looking at what is known: planned for once, compared with what was deployed."""
+"""Tests the evaluation: it plans once, and compares with what was deployed."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.watch.evaluation import Evaluator
-from pic.watch.store import Store, object_key, pack
+from pic.watch.store import Store
 from tests.support.api import (
     CRD_FILE,
     SHORT_TIMEOUTS,
@@ -25,6 +25,7 @@ from tests.support.api import (
     serving,
 )
 from tests.support.deployed import STACK
+from tests.support.evaluators import refill
 
 HOST = "app.example.com"
 RESOURCES = f"{PANGOLIN}/pangolinresources"
@@ -32,136 +33,127 @@ RESOURCES = f"{PANGOLIN}/pangolinresources"
 
 @pytest.fixture
 def api() -> Iterator[Api]:
-    with serving() as made:
-        fill_cluster(made, [ingress("web", HOST)])
-        yield made
+    with serving() as server:
+        fill_cluster(server, [ingress("web", HOST)])
+        yield server
 
 
-def looker(api: Api, folder: Path, **settings: Any) -> Evaluator:
-    asked = StackConfig(Settings(**settings), STACK, Ownership(STACK), ())
-    transport = listing.connect(
-        asked.settings, {"KUBECONFIG": api.kubeconfig(folder / "config")}, SHORT_TIMEOUTS
-    )
-    made = Evaluator(
-        asked, transport, Store(listing.listings(asked.settings), lambda: 1.0, lambda: None)
-    )
-    refresh(made)
-    return made
+@pytest.fixture
+def evaluator(api: Api, tmp_path: Path) -> Evaluator:
+    """An evaluator whose store has everything that the server has."""
+    config = StackConfig(Settings(), STACK, Ownership(STACK), ())
+    environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
+    transport = listing.connect(config.settings, environment, SHORT_TIMEOUTS)
+    store = Store(listing.listings(config.settings), lambda: 1.0, lambda: None)
+    evaluator = Evaluator(config, transport, store)
+    refill(evaluator)
+    return evaluator
 
 
-def refresh(looker: Evaluator) -> None:
-    """Let the cache know what the server has."""
-    for read in listing.listings(looker.config.settings):
-        found = listing.list_objects(looker.transport, read)
-        looker.cache.replace(read, {object_key(raw): pack(read.kind.name, raw) for raw in found})
-
-
-def created(looker: Evaluator) -> Mapping[str, object]:
-    """Let the object of the plan be there, and return what is deployed then."""
-    _, plan = looker.look()
+def live_object(evaluator: Evaluator) -> Mapping[str, object]:
+    """Return the object that the one planned resource becomes."""
+    _, plan = evaluator.evaluate()
     assert plan is not None
-    [made] = plan.resources
+    [resource] = plan.resources
     return {
         "metadata": {
-            "namespace": made.namespace,
-            "name": made.name,
-            "labels": made.labels,
+            "namespace": resource.namespace,
+            "name": resource.name,
+            "labels": resource.labels,
             "ownerReferences": [
-                {"kind": "Ingress", "name": each.name, "uid": each.uid, "controller": True}
-                for each in made.owners
+                {"kind": "Ingress", "name": owner.name, "uid": owner.uid, "controller": True}
+                for owner in resource.owners
             ],
         },
         "spec": {
             "enabled": True,
-            "name": made.spec.name,
-            "protocol": made.spec.protocol,
+            "name": resource.spec.name,
+            "protocol": resource.spec.protocol,
             "tunnelRef": {"name": "default", "namespace": "prod"},
             "httpConfig": {
-                "domainName": made.spec.http.domain_name,
-                "subdomain": made.spec.http.subdomain,
-                "sso": made.spec.http.sso,
-                "blockAccess": made.spec.http.block_access,
+                "domainName": resource.spec.http.domain_name,
+                "subdomain": resource.spec.http.subdomain,
+                "sso": resource.spec.http.sso,
+                "blockAccess": resource.spec.http.block_access,
             },
             "targets": [
                 {
-                    "ip": each.ip,
-                    "port": each.port,
-                    "method": each.method,
-                    "path": each.path,
-                    "pathMatchType": each.match,
-                    "priority": each.priority,
+                    "ip": target.ip,
+                    "port": target.port,
+                    "method": target.method,
+                    "path": target.path,
+                    "pathMatchType": target.match,
+                    "priority": target.priority,
                 }
-                for each in made.spec.targets
+                for target in resource.spec.targets
             ],
         },
     }
 
 
-def test_a_host_without_an_object_differs(api: Api, tmp_path: Path) -> None:
-    view, plan = looker(api, tmp_path).look()
+def test_a_host_without_an_object_is_work(evaluator: Evaluator) -> None:
+    evaluation, plan = evaluator.evaluate()
 
     assert plan is not None
-    assert [each.host for each in plan.resources] == [HOST]
-    assert (view.verdict.same, view.verdict.refusal, view.removals) == (False, "", 0)
+    assert [resource.host for resource in plan.resources] == [HOST]
+    verdict = evaluation.verdict
+    assert (verdict.in_sync, verdict.refusal, evaluation.removals) == (False, "", 0)
 
 
-def test_what_is_live_and_was_deployed_is_the_same(api: Api, tmp_path: Path) -> None:
-    found = looker(api, tmp_path)
-    api.set_objects(RESOURCES, created(found))
-    refresh(found)
-    unknown, _ = found.look()
-    found.deployed = dict(unknown.deployment)
-    known, plan = found.look()
+def test_live_objects_that_were_deployed_are_in_sync_without_a_new_plan(
+    api: Api, evaluator: Evaluator
+) -> None:
+    api.set_objects(RESOURCES, live_object(evaluator))
+    refill(evaluator)
+    first, _ = evaluator.evaluate()
+    evaluator.deployed = dict(first.deployment)
+    second, plan = evaluator.evaluate()
 
-    assert (unknown.verdict.same, known.verdict.same) == (False, True)
+    assert (first.verdict.in_sync, second.verdict.in_sync) == (False, True)
     assert plan is None
-    assert found.plans == 2
+    assert evaluator.plan_count == 2
 
 
-def test_an_object_that_was_changed_by_hand_differs(api: Api, tmp_path: Path) -> None:
-    found = looker(api, tmp_path)
-    live: Any = created(found)
+def test_an_object_that_was_changed_by_hand_is_work(api: Api, evaluator: Evaluator) -> None:
+    live: Any = live_object(evaluator)
     api.set_objects(RESOURCES, live)
-    refresh(found)
-    view, _ = found.look()
-    found.deployed = dict(view.deployment)
+    refill(evaluator)
+    before, _ = evaluator.evaluate()
+    evaluator.deployed = dict(before.deployment)
     live["spec"]["targets"][0]["port"] = 81
-    refresh(found)
-    changed, _ = found.look()
+    refill(evaluator)
+    after, _ = evaluator.evaluate()
+    again, _ = evaluator.evaluate()
 
-    assert (found.look()[0].verdict.same, changed.verdict.same) == (False, False)
-    assert changed.verdict.wish != view.verdict.wish
+    assert (again.verdict.in_sync, after.verdict.in_sync) == (False, False)
+    assert after.verdict.work != before.verdict.work
 
 
-def test_another_schema_is_planned_for_anew(api: Api, tmp_path: Path) -> None:
-    found = looker(api, tmp_path)
-    found.look()
-    found.ask()
-    same, _ = found.look()
+def test_a_changed_schema_makes_a_new_plan(api: Api, evaluator: Evaluator) -> None:
+    evaluator.evaluate()
+    evaluator.refresh()
+    before, _ = evaluator.evaluate()
     crd = yaml.safe_load(CRD_FILE.read_text().replace("targets:", "target:"))
     api.set_answers(CRD, Answer(crd))
-    found.ask()
-    other, plan = found.look()
+    evaluator.refresh()
+    after, plan = evaluator.evaluate()
 
     assert plan is not None
-    assert other.verdict.wish != same.verdict.wish
+    assert after.verdict.work != before.verdict.work
 
 
-def test_without_a_schema_nobody_looks(api: Api, tmp_path: Path) -> None:
-    found = looker(api, tmp_path)
+def test_an_evaluation_without_a_schema_fails(api: Api, evaluator: Evaluator) -> None:
     api.refuse(CRD, 404, "not found")
 
     with pytest.raises(ClusterError, match="the cluster has no CRD for PangolinResource"):
-        found.look()
+        evaluator.evaluate()
 
 
-def test_what_the_guard_refuses_has_a_name_and_a_number(api: Api, tmp_path: Path) -> None:
-    found = looker(api, tmp_path)
-    live = created(found)
-    api.set_objects(RESOURCES, live)
+def test_an_evaluation_reports_what_the_guard_refuses(api: Api, evaluator: Evaluator) -> None:
+    api.set_objects(RESOURCES, live_object(evaluator))
     api.set_objects(f"{NETWORKING}/ingresses")
-    refresh(found)
-    view, _ = found.look()
+    refill(evaluator)
+    evaluation, _ = evaluator.evaluate()
 
-    assert "The plan has no hosts" in view.verdict.refusal
-    assert view.removals == 1
+    assert "The plan has no hosts" in evaluation.verdict.refusal
+    assert evaluation.removals == 1

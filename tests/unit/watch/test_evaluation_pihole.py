@@ -1,6 +1,7 @@
-"""Looking at Pi-hole from within a watcher: what it has is compared, and it is not waited for."""
+"""Tests the evaluation with Pi-hole as a target: it compares records, and never waits for long."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from pic.pihole.lock import hold_lock
 from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from pic.watch import evaluation
 from pic.watch.evaluation import Evaluator
 from pic.watch.store import Store
 from tests.support.api import (
@@ -24,28 +24,28 @@ from tests.support.api import (
     serving,
 )
 from tests.support.deployed import STACK
-from tests.unit.watch.test_evaluation import refresh
+from tests.support.evaluators import refill
 
 HOST, TARGET = "web.lan", "192.0.2.1"
 LINE = f"{TARGET} {HOST} # k8s:{CLUSTER}"
-PASSWORD = "sesame-opens"  # noqa: S105 - of no Pi-hole but this one
+PASSWORD = "sesame-opens"  # noqa: S105 - of the fake Pi-hole only
 MANAGED = {"pihole.io/managed-hosts": HOST}
 
 
 @pytest.fixture
 def api() -> Iterator[Api]:
-    with serving() as made:
-        hold(made, MANAGED)
-        yield made
+    with serving() as server:
+        set_ingress(server, MANAGED)
+        yield server
 
 
 @pytest.fixture
 def pihole() -> Iterator[PiHole]:
-    with PiHole(password=PASSWORD, records=[LINE]) as made:
-        yield made
+    with PiHole(password=PASSWORD, records=[LINE]) as server:
+        yield server
 
 
-def hold(api: Api, annotations: Mapping[str, str]) -> None:
+def set_ingress(api: Api, annotations: Mapping[str, str]) -> None:
     """Let the cluster have one Ingress whose host is to be registered."""
     web = ingress("web", HOST)
     web["metadata"]["annotations"] = {"pihole.io/register": "true", **annotations}
@@ -53,140 +53,130 @@ def hold(api: Api, annotations: Mapping[str, str]) -> None:
 
 
 def logins(pihole: PiHole) -> int:
-    return sum((each.method, each.path) == ("POST", "/api/auth") for each in pihole.log)
+    return sum((entry.method, entry.path) == ("POST", "/api/auth") for entry in pihole.log)
 
 
-def looker(api: Api, folder: Path, url: str, **settings: Any) -> Evaluator:
-    """Return one that knows what is in the cluster, and takes all of it for deployed."""
-    wanted = Settings(
-        targets=(TargetName.PIHOLE,), pihole_url=url, pihole_target_ip=TARGET, **settings
+def evaluator_for(api: Api, folder: Path, url: str, **fields: Any) -> Evaluator:
+    """Return an evaluator that knows the whole cluster, all of which counts as deployed."""
+    settings = Settings(
+        targets=(TargetName.PIHOLE,), pihole_url=url, pihole_target_ip=TARGET, **fields
     )
     environment = {"KUBECONFIG": api.kubeconfig(folder / "config"), "PIHOLE_PASSWORD": PASSWORD}
-    cache = Store(listing.listings(wanted), lambda: 1.0, lambda: None)
-    transport = listing.connect(wanted, environment, SHORT_TIMEOUTS)
-    made = Evaluator(
-        StackConfig(wanted, STACK, Ownership(STACK), ()), transport, cache, environment
-    )
-    refresh(made)
-    made.deployed = dict(made.look()[0].deployment)
-    return made
+    store = Store(listing.listings(settings), lambda: 1.0, lambda: None)
+    transport = listing.connect(settings, environment, SHORT_TIMEOUTS)
+    config = StackConfig(settings, STACK, Ownership(STACK), ())
+    evaluator = Evaluator(config, transport, store, environment)
+    refill(evaluator)
+    evaluator.deployed = dict(evaluator.evaluate()[0].deployment)
+    return evaluator
 
 
-def test_records_as_they_were_deployed_are_read_and_not_planned_for(
-    api: Api, pihole: PiHole, tmp_path: Path
+@pytest.fixture
+def evaluator(api: Api, pihole: PiHole, tmp_path: Path) -> Evaluator:
+    return evaluator_for(api, tmp_path, pihole.url)
+
+
+def test_unchanged_records_are_read_but_not_planned_again(
+    evaluator: Evaluator, pihole: PiHole
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
+    results = [evaluator.evaluate() for _ in range(2)]
 
-    views = [found.look() for _ in range(2)]
-
-    assert [(view.verdict.same, plan) for view, plan in views] == [(True, None)] * 2
-    assert found.plans == 1
+    assert [(result.verdict.in_sync, plan) for result, plan in results] == [(True, None)] * 2
+    assert evaluator.plan_count == 1
     assert (logins(pihole), pihole.sessions) == (3, 0)
 
 
 @pytest.mark.parametrize("lines", [[], [LINE.replace(TARGET, "192.0.2.9")]])
-def test_a_record_that_somebody_has_changed_is_a_reason_to_run(
-    api: Api, pihole: PiHole, tmp_path: Path, lines: list[str]
+def test_a_record_that_was_changed_by_hand_is_a_reason_for_a_run(
+    evaluator: Evaluator, pihole: PiHole, lines: list[str]
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
-    before, _ = found.look()
+    before, _ = evaluator.evaluate()
     pihole.lines = lines
 
-    changed, plan = found.look()
+    changed, plan = evaluator.evaluate()
     pihole.lines = [LINE]
-    again, _ = found.look()
+    after, _ = evaluator.evaluate()
 
     assert plan is not None
-    assert [it.verdict.same for it in (before, changed, again)] == [True, False, True]
-    assert changed.verdict.wish != before.verdict.wish
+    assert [it.verdict.in_sync for it in (before, changed, after)] == [True, False, True]
+    assert changed.verdict.work != before.verdict.work
 
 
-def test_a_record_of_ours_that_nobody_wants_is_a_reason_to_run(
-    api: Api, pihole: PiHole, tmp_path: Path
+def test_an_owned_record_that_is_not_planned_is_a_reason_for_a_run(
+    evaluator: Evaluator, pihole: PiHole
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
     pihole.lines = [LINE, LINE.replace(HOST, "gone.lan")]
 
-    assert found.look()[0].verdict.same is False
+    assert evaluator.evaluate()[0].verdict.in_sync is False
 
 
-def test_records_that_the_guard_refuses_to_remove_are_counted(
-    api: Api, pihole: PiHole, tmp_path: Path
+def test_record_removals_that_the_guard_refuses_are_counted(
+    evaluator: Evaluator, pihole: PiHole
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
-    pihole.lines = [LINE, *(LINE.replace(HOST, f"h{at}.lan") for at in range(9))]
+    pihole.lines = [LINE, *(LINE.replace(HOST, f"h{number}.lan") for number in range(9))]
 
-    view, _ = found.look()
+    evaluation, _ = evaluator.evaluate()
 
-    assert "9 of 10 DNS records would be removed" in view.verdict.refusal
-    assert view.removals == 9
+    assert "9 of 10 DNS records would be removed" in evaluation.verdict.refusal
+    assert evaluation.removals == 9
 
 
-def test_records_of_others_are_none_of_our_business(
-    api: Api, pihole: PiHole, tmp_path: Path
-) -> None:
-    found = looker(api, tmp_path, pihole.url)
+def test_records_that_pic_does_not_own_are_ignored(evaluator: Evaluator, pihole: PiHole) -> None:
     pihole.lines = [LINE, "192.0.2.7 nas.lan"]
 
-    assert found.look()[0].verdict.same is True
+    assert evaluator.evaluate()[0].verdict.in_sync is True
 
 
-def test_an_annotation_that_somebody_took_away_is_a_reason_to_run(
-    api: Api, pihole: PiHole, tmp_path: Path
+def test_a_removed_annotation_is_a_reason_for_a_run(api: Api, evaluator: Evaluator) -> None:
+    set_ingress(api, {})
+    refill(evaluator)
+
+    assert evaluator.evaluate()[0].verdict.in_sync is False
+
+
+def test_a_pi_hole_that_does_not_answer_is_a_reason_for_a_run(
+    evaluator: Evaluator, pihole: PiHole
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
-    hold(api, {})
-    refresh(found)
-
-    assert found.look()[0].verdict.same is False
-
-
-def test_what_a_pi_hole_does_not_tell_a_run_finds_out(
-    api: Api, pihole: PiHole, tmp_path: Path
-) -> None:
-    found = looker(api, tmp_path, pihole.url)
-    before, _ = found.look()
+    before, _ = evaluator.evaluate()
     pihole.die("it is switched off")
 
-    away, _ = found.look()
+    away, _ = evaluator.evaluate()
     pihole.restart()
-    back, _ = found.look()
+    back, _ = evaluator.evaluate()
 
-    assert [it.verdict.same for it in (before, away, back)] == [True, False, True]
-    assert away.verdict.wish != before.verdict.wish
+    assert [it.verdict.in_sync for it in (before, away, back)] == [True, False, True]
+    assert away.verdict.work != before.verdict.work
 
 
-def test_a_pi_hole_that_somebody_else_works_with_is_not_waited_for_long(
-    api: Api, pihole: PiHole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_evaluation_waits_only_briefly_for_a_locked_pi_hole(
+    evaluator: Evaluator, pihole: PiHole
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
-    monkeypatch.setattr(evaluation, "LOCK_SECONDS", 0.01)
+    evaluator.timeouts = replace(evaluator.timeouts, lock=0.01)
     before = logins(pihole)
 
     with hold_lock(pihole.url):
-        view, _ = found.look()
+        evaluation, _ = evaluator.evaluate()
 
-    assert (view.verdict.same, logins(pihole)) == (False, before)
+    assert (evaluation.verdict.in_sync, logins(pihole)) == (False, before)
 
 
-def test_what_was_read_last_counts_where_pi_hole_is_left_alone(
-    api: Api, pihole: PiHole, tmp_path: Path
+def test_the_last_reading_counts_if_pi_hole_is_not_read(
+    evaluator: Evaluator, pihole: PiHole
 ) -> None:
-    found = looker(api, tmp_path, pihole.url)
     before = logins(pihole)
     pihole.lines = []
 
-    assert found.look(read_targets=False)[0].verdict.same is True
+    assert evaluator.evaluate(read_targets=False)[0].verdict.in_sync is True
     assert logins(pihole) == before
 
 
-def test_without_room_for_a_marker_the_annotations_tell_ours(api: Api, tmp_path: Path) -> None:
+def test_annotations_identify_owned_records_that_have_no_marker(api: Api, tmp_path: Path) -> None:
     lines = [f"{TARGET} {HOST}"]
 
     with PiHole(password=PASSWORD, api="dns-local", records=lines) as pihole:
-        found = looker(api, tmp_path, pihole.url, pihole_api=PiholeApi.DNS_LOCAL)
-        before, _ = found.look()
+        evaluator = evaluator_for(api, tmp_path, pihole.url, pihole_api=PiholeApi.DNS_LOCAL)
+        before, _ = evaluator.evaluate()
         pihole.lines = []
-        gone, _ = found.look()
+        after, _ = evaluator.evaluate()
 
-    assert (before.verdict.same, gone.verdict.same) == (True, False)
+    assert (before.verdict.in_sync, after.verdict.in_sync) == (True, False)

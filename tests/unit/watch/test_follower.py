@@ -1,14 +1,17 @@
-"""Following a collection, over every way in which a connection can end."""
+"""Tests that a collection is followed over every way in which a connection can end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+import urllib3
 
-from pic.cluster.listing import Listing
+from pic.cluster.connection import Credentials, Stream
+from pic.cluster.listing import ApiTransport, Listing, Timeouts
 from pic.core import logs
 from pic.core.errors import ClusterError
+from pic.core.json_values import Raw, mapping
 from pic.settings import kinds
 from pic.watch.follower import Follower, FollowerTimes, following
 from pic.watch.problem_log import ProblemLog
@@ -17,77 +20,81 @@ from tests.support.waiting import until
 from tests.support.watched import FakeCollection, Fault, serving
 
 SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
-HASTE = FollowerTimes(chance=lambda: 0.0, first=0.01, longest=0.02)
+SHORT_TIMES = FollowerTimes(chance=lambda: 0.0, first=0.01, longest=0.02)
 
 
 @dataclass
 class Following:
-    """A server, what is known of it, and what was complained of."""
+    """A collection, what the store knows of it, and what was logged."""
 
-    served: FakeCollection
-    cache: Store
-    said: list[tuple[int, str]] = field(default_factory=list)
+    collection: FakeCollection
+    store: Store
+    lines: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
-        return sorted(each["metadata"]["name"] for each in self.services)  # type: ignore[index]
+        metadata = [mapping(raw["metadata"], "metadata") for raw in self.services]
+        return sorted(str(it["name"]) for it in metadata)
 
     @property
-    def services(self) -> list[object]:
-        return list(self.cache.objects()[1][kinds.SERVICE])
+    def services(self) -> list[Raw]:
+        return list(self.store.objects()[1][kinds.SERVICE])
 
     @property
-    def is_known(self) -> bool:
-        return self.cache.news().complete
+    def is_synced(self) -> bool:
+        return self.store.take_updates().complete
 
-    def tell(self, level: int, words: str) -> None:
-        self.said.append((level, words))
+    def log(self, level: int, message: str) -> None:
+        self.lines.append((level, message))
 
     def until_names(self, *names: str) -> None:
-        until(lambda: self.is_known and self.names == sorted(names), f"{names} are known")
+        until(lambda: self.is_synced and self.names == sorted(names), f"{names} are stored")
 
-    def asked(self, word: str) -> int:
-        return sum(("watch=1" in each) == (word == "watch") for each in self.served.asked)
+    def requests(self, verb: str) -> int:
+        paths = self.collection.requests
+        return sum(("watch=1" in path) == (verb == "watch") for path in paths)
 
 
 @contextmanager
-def follow(served: FakeCollection, waits: FollowerTimes = HASTE) -> Iterator[Following]:
-    cache = Store([SERVICES], lambda: 1.0, lambda: None)
-    found = Following(served, cache)
-    transport = served.transport()
-    with following([SERVICES], transport, cache, found.tell, waits):
-        yield found
+def follow(collection: FakeCollection, times: FollowerTimes = SHORT_TIMES) -> Iterator[Following]:
+    store = Store([SERVICES], lambda: 1.0, lambda: None)
+    result = Following(collection, store)
+    transport = collection.transport()
+    with following([SERVICES], transport, store, result.log, times):
+        yield result
     transport.pool.clear()
 
 
 @pytest.fixture
-def served() -> Iterator[FakeCollection]:
-    with serving("Service", SERVICES.path) as made:
-        made.put("web")
-        yield made
+def collection() -> Iterator[FakeCollection]:
+    with serving("Service", SERVICES.path) as fake:
+        fake.put("web")
+        yield fake
 
 
-def test_what_is_there_is_listed_and_then_watched_from_that_version(served: FakeCollection) -> None:
-    with follow(served) as known:
-        known.until_names("web")
-        served.put("api")
-        served.delete("web")
-        known.until_names("api")
+def test_a_collection_is_listed_and_then_watched_from_that_version(
+    collection: FakeCollection,
+) -> None:
+    with follow(collection) as result:
+        result.until_names("web")
+        collection.put("api")
+        collection.delete("web")
+        result.until_names("api")
 
-    assert served.asked == [
+    assert collection.requests == [
         f"{SERVICES.path}?limit=100",
         f"{SERVICES.path}?watch=1&allowWatchBookmarks=true&resourceVersion=1&timeoutSeconds=240",
     ]
-    assert known.said == []
+    assert result.lines == []
 
 
-def test_only_what_planning_looks_at_is_kept(served: FakeCollection) -> None:
-    served.put("web", ports=[{"port": 80, "nodePort": 30000}], sessionAffinity="None")
+def test_only_the_fields_that_planning_reads_are_stored(collection: FakeCollection) -> None:
+    collection.put("web", ports=[{"port": 80, "nodePort": 30000}], sessionAffinity="None")
 
-    with follow(served) as known:
-        known.until_names("web")
+    with follow(collection) as result:
+        result.until_names("web")
 
-    assert known.services == [
+    assert result.services == [
         {
             "metadata": {"namespace": "prod", "name": "web"},
             "spec": {"ports": [{"port": 80}]},
@@ -95,111 +102,116 @@ def test_only_what_planning_looks_at_is_kept(served: FakeCollection) -> None:
     ]
 
 
-def test_a_watch_that_ends_goes_on_from_the_last_version(served: FakeCollection) -> None:
-    with follow(served) as known:
-        known.until_names("web")
-        served.put("api")
-        known.until_names("api", "web")
-        served.bookmark()
-        served.end_watches()
-        until(lambda: known.asked("watch") == 2, "a second watch")
-        served.put("new")
-        known.until_names("api", "new", "web")
+def test_a_new_watch_continues_from_the_last_version(collection: FakeCollection) -> None:
+    with follow(collection) as result:
+        result.until_names("web")
+        collection.put("api")
+        result.until_names("api", "web")
+        collection.bookmark()
+        collection.end_watches()
+        until(lambda: result.requests("watch") == 2, "a second watch")
+        collection.put("new")
+        result.until_names("api", "new", "web")
 
-    assert "resourceVersion=3" in served.asked[-1] or "resourceVersion=2" in served.asked[-1]
-    assert known.asked("list") == 1
+    assert (
+        "resourceVersion=3" in collection.requests[-1]
+        or "resourceVersion=2" in collection.requests[-1]
+    )
+    assert result.requests("list") == 1
 
 
-def test_a_version_that_is_too_old_is_listed_anew_which_shows_deletions(
-    served: FakeCollection,
+def test_a_version_that_is_too_old_leads_to_a_new_list_which_shows_deletions(
+    collection: FakeCollection,
 ) -> None:
-    with follow(served) as known:
-        known.until_names("web")
-        until(lambda: served.opened == 1, "it is watched")
-        served.objects.clear()
-        served.put("api")
-        served.forget()
-        served.order("watch", Fault(status=410))
-        served.end_watches()
-        known.until_names("api")
-        until(lambda: known.asked("watch") == 3, "it is watched again")
+    with follow(collection) as result:
+        result.until_names("web")
+        until(lambda: collection.opened == 1, "it is watched")
+        collection.objects.clear()
+        collection.put("api")
+        collection.forget()
+        collection.order("watch", Fault(status=410))
+        collection.end_watches()
+        result.until_names("api")
+        until(lambda: result.requests("watch") == 3, "it is watched again")
 
-    assert known.asked("list") == 2
-    assert known.said == []
-
-
-def test_an_event_that_says_too_old_is_the_same(served: FakeCollection) -> None:
-    served.put("api")
-
-    with follow(served) as known:
-        known.until_names("api", "web")
-        until(lambda: served.opened == 1, "it is watched")
-        served.order("watch", *[Fault(status=503)] * 200)
-        served.end_watches()
-        until(lambda: not known.is_known, "it is not known")
-        served.delete("api")
-        served.forget()
-        served.faults["watch"].clear()
-        known.until_names("web")
-
-    assert known.asked("list") >= 2
+    assert result.requests("list") == 2
+    assert result.lines == []
 
 
-def test_a_line_that_breaks_off_is_sent_again(served: FakeCollection) -> None:
-    with follow(served) as known:
-        known.until_names("web")
-        until(lambda: served.opened == 1, "it is watched")
-        served.order("watch", Fault(lines=b'{"type": "ADDED", "obj', cut=True))
-        served.end_watches()
-        served.put("api")
-        known.until_names("api", "web")
+def test_an_error_event_that_says_too_old_leads_to_a_new_list(collection: FakeCollection) -> None:
+    collection.put("api")
 
-    assert known.said == []
+    with follow(collection) as result:
+        result.until_names("api", "web")
+        until(lambda: collection.opened == 1, "it is watched")
+        collection.order("watch", *[Fault(status=503)] * 200)
+        collection.end_watches()
+        until(lambda: not result.is_synced, "it is not synced")
+        collection.delete("api")
+        collection.forget()
+        collection.faults["watch"].clear()
+        result.until_names("web")
+
+    assert result.requests("list") >= 2
 
 
-def test_an_api_server_that_is_not_well_is_complained_of_once(served: FakeCollection) -> None:
-    served.order("list", *[Fault(status=500)] * 3)
+def test_an_event_that_breaks_off_is_received_again(collection: FakeCollection) -> None:
+    with follow(collection) as result:
+        result.until_names("web")
+        until(lambda: collection.opened == 1, "it is watched")
+        collection.order("watch", Fault(lines=b'{"type": "ADDED", "obj', cut=True))
+        collection.end_watches()
+        collection.put("api")
+        result.until_names("api", "web")
 
-    with follow(served) as known:
-        known.until_names("web")
+    assert result.lines == []
 
-    assert known.said == [
+
+def test_a_failing_api_server_is_reported_once(collection: FakeCollection) -> None:
+    collection.order("list", *[Fault(status=500)] * 3)
+
+    with follow(collection) as result:
+        result.until_names("web")
+
+    assert result.lines == [
         (
             logs.WARN,
-            "cannot list services in all namespaces: no list (HTTP 500); run again when the API"
-            " server is well",
+            "cannot list services in all namespaces: no list (HTTP 500); try again when the API"
+            " server is healthy",
         ),
-        (logs.INFO, "the cluster is followed again"),
+        (logs.INFO, "following the cluster again"),
     ]
 
 
-def test_while_it_is_not_known_what_is_there_nothing_is(served: FakeCollection) -> None:
-    with follow(served) as known:
-        known.until_names("web")
-        until(lambda: served.opened == 1, "it is watched")
-        served.order("watch", *[Fault(status=503)] * 200)
-        served.end_watches()
-        until(lambda: not known.is_known, "it is not known")
-        served.faults["watch"].clear()
-        known.until_names("web")
-        until(lambda: len(known.said) == 2, "all is well")
+def test_a_collection_is_not_synced_while_its_watch_fails(collection: FakeCollection) -> None:
+    with follow(collection) as result:
+        result.until_names("web")
+        until(lambda: collection.opened == 1, "it is watched")
+        collection.order("watch", *[Fault(status=503)] * 200)
+        collection.end_watches()
+        until(lambda: not result.is_synced, "it is not synced")
+        collection.faults["watch"].clear()
+        result.until_names("web")
+        until(lambda: len(result.lines) == 2, "the problem is gone")
 
-    assert [level for level, _ in known.said] == [logs.WARN, logs.INFO]
+    assert [level for level, _ in result.lines] == [logs.WARN, logs.INFO]
 
 
-def test_a_kind_that_goes_away_and_comes_back_is_waited_for(served: FakeCollection) -> None:
-    with follow(served) as known:
-        known.until_names("web")
-        until(lambda: served.opened == 1, "it is watched")
-        served.delete("web")
-        served.order("watch", *[Fault(status=404)] * 8)
-        served.order("list", *[Fault(status=404)] * 3)
-        served.end_watches()
-        until(lambda: not known.is_known, "it is not known")
-        served.put("back")
-        known.until_names("back")
+def test_a_follower_waits_for_a_kind_that_goes_away_and_comes_back(
+    collection: FakeCollection,
+) -> None:
+    with follow(collection) as result:
+        result.until_names("web")
+        until(lambda: collection.opened == 1, "it is watched")
+        collection.delete("web")
+        collection.order("watch", *[Fault(status=404)] * 8)
+        collection.order("list", *[Fault(status=404)] * 3)
+        collection.end_watches()
+        until(lambda: not result.is_synced, "it is not synced")
+        collection.put("back")
+        result.until_names("back")
 
-    verbs = [words.split()[1] for level, words in known.said if level == logs.WARN]
+    verbs = [line.split()[1] for level, line in result.lines if level == logs.WARN]
     assert verbs[:2] in (["watch", "list"], ["watch", "watch"])
 
 
@@ -212,57 +224,57 @@ def test_a_kind_that_goes_away_and_comes_back_is_waited_for(served: FakeCollecti
         b"[]\n",
     ],
 )
-def test_what_cannot_be_understood_is_asked_again(served: FakeCollection, line: bytes) -> None:
-    served.order("watch", Fault(lines=line), Fault(lines=line))
+def test_a_malformed_event_leads_to_a_new_watch(collection: FakeCollection, line: bytes) -> None:
+    collection.order("watch", Fault(lines=line), Fault(lines=line))
 
-    with follow(served) as known:
-        until(lambda: known.asked("watch") == 3, "it is watched again")
-        served.put("api")
-        known.until_names("api", "web")
+    with follow(collection) as result:
+        until(lambda: result.requests("watch") == 3, "it is watched again")
+        collection.put("api")
+        result.until_names("api", "web")
 
-    assert known.said[0][0] == logs.WARN
-
-
-def test_watches_that_end_at_once_are_asked_with_pauses(served: FakeCollection) -> None:
-    served.order("watch", *[Fault(lines=b"")] * 7)
-
-    with follow(served) as known:
-        known.until_names("web")
-        served.put("api")
-        known.until_names("api", "web")
-
-    assert known.asked("watch") == 8
+    assert result.lines[0][0] == logs.WARN
 
 
-def test_a_listing_without_a_version_is_none(served: FakeCollection) -> None:
-    served.order("list", Fault(lines=b""), Fault(lines=b""))
+def test_watches_that_end_at_once_are_repeated_after_pauses(collection: FakeCollection) -> None:
+    collection.order("watch", *[Fault(lines=b"")] * 7)
 
-    with follow(served) as known:
-        known.until_names("web")
+    with follow(collection) as result:
+        result.until_names("web")
+        collection.put("api")
+        result.until_names("api", "web")
 
-    assert known.said[0] == (
+    assert result.requests("watch") == 8
+
+
+def test_a_list_without_a_version_is_an_error(collection: FakeCollection) -> None:
+    collection.order("list", Fault(lines=b""), Fault(lines=b""))
+
+    with follow(collection) as result:
+        result.until_names("web")
+
+    assert result.lines[0] == (
         logs.WARN,
         "listing services in all namespaces gave no resource version",
     )
 
 
-def test_one_that_waits_is_ended_at_once(served: FakeCollection) -> None:
-    served.order("list", *[Fault(status=500)] * 100)
+def test_a_follower_that_pauses_stops_at_once(collection: FakeCollection) -> None:
+    collection.order("list", *[Fault(status=500)] * 100)
 
-    with follow(served, FollowerTimes(chance=lambda: 1.0, first=600.0)) as known:
-        until(lambda: known.said, "it waits")
+    with follow(collection, FollowerTimes(chance=lambda: 1.0, first=600.0)) as result:
+        until(lambda: result.lines, "it pauses")
 
-    assert known.asked("list") == 1
-
-
-@pytest.mark.parametrize(("failures", "wait"), [(1, 0.5), (2, 1.0), (6, 15.0), (100, 15.0)])
-def test_waits_double_up_to_a_bound(failures: int, wait: float) -> None:
-    assert FollowerTimes(chance=lambda: 0.0).after(failures) == wait
+    assert result.requests("list") == 1
 
 
-def test_a_stream_that_has_ended_can_be_stopped(served: FakeCollection) -> None:
-    served.order("watch", Fault(lines=b'{"a": 1}\n{"b": 2}\n{"c"'))
-    transport = served.transport()
+@pytest.mark.parametrize(("failures", "pause"), [(1, 0.5), (2, 1.0), (6, 15.0), (100, 15.0)])
+def test_pauses_double_up_to_a_limit(failures: int, pause: float) -> None:
+    assert FollowerTimes(chance=lambda: 0.0).pause(failures) == pause
+
+
+def test_a_stream_that_has_ended_can_still_be_stopped(collection: FakeCollection) -> None:
+    collection.order("watch", Fault(lines=b'{"a": 1}\n{"b": 2}\n{"c"'))
+    transport = collection.transport()
     stream = transport.stream(f"{SERVICES.path}?watch=1&resourceVersion=1", 1.0)
 
     assert list(stream) == [{"a": 1}, {"b": 2}]
@@ -271,8 +283,8 @@ def test_a_stream_that_has_ended_can_be_stopped(served: FakeCollection) -> None:
     transport.pool.clear()
 
 
-def test_silence_breaks_a_connection(served: FakeCollection) -> None:
-    transport = served.transport()
+def test_a_silent_connection_counts_as_broken(collection: FakeCollection) -> None:
+    transport = collection.transport()
     stream = transport.stream(f"{SERVICES.path}?watch=1&resourceVersion=1", 0.05)
 
     with pytest.raises(ClusterError, match="Read timed out"):
@@ -281,22 +293,11 @@ def test_silence_breaks_a_connection(served: FakeCollection) -> None:
     transport.pool.clear()
 
 
-@dataclass
-class Late:
-    """A server that answers when nobody wants it any more."""
+class LateStream(Stream):
+    """A stream that may be closed, and nothing else."""
 
-    stop_feed: list[Follower] = field(default_factory=list)
-    closed: bool = False
-
-    def get(self, _path: str) -> object:
-        return {"kind": "ServiceList", "metadata": {"resourceVersion": "1"}, "items": []}
-
-    def request(self, _method: str, _path: str, _body: object) -> object:
-        raise NotImplementedError
-
-    def stream(self, _path: str, _silence: float) -> "Late":
-        self.stop_feed[0].stop()
-        return self
+    def __init__(self) -> None:
+        self.closed = False
 
     def __iter__(self) -> Iterator[object]:
         raise NotImplementedError
@@ -308,12 +309,30 @@ class Late:
         self.closed = True
 
 
-def test_a_watch_that_opens_too_late_is_closed() -> None:
-    late = Late()
-    cache = Store([SERVICES], lambda: 1.0, lambda: None)
-    feed = Follower(SERVICES, late, cache, ProblemLog(lambda *_: None), HASTE)
-    late.stop_feed.append(feed)
+@dataclass(frozen=True)
+class LateTransport(ApiTransport):
+    """An API server that opens a watch only after the follower was stopped."""
 
-    feed.run()
+    followers: list[Follower] = field(default_factory=list)
+    late_stream: LateStream = field(default_factory=LateStream)
 
-    assert late.closed
+    def get(self, path: str) -> object:
+        assert path.startswith(SERVICES.path)
+        return {"kind": "ServiceList", "metadata": {"resourceVersion": "1"}, "items": []}
+
+    def stream(self, path: str, silence: float) -> Stream:
+        assert (path.startswith(SERVICES.path), silence > 0) == (True, True)
+        self.followers[0].stop()
+        return self.late_stream
+
+
+def test_a_watch_that_opens_after_the_stop_is_closed() -> None:
+    credentials = Credentials("", lambda: "")
+    transport = LateTransport(urllib3.PoolManager(), "", Timeouts(), credentials)
+    store = Store([SERVICES], lambda: 1.0, lambda: None)
+    follower = Follower(SERVICES, transport, store, ProblemLog(lambda *_: None), SHORT_TIMES)
+    transport.followers.append(follower)
+
+    follower.run()
+
+    assert transport.late_stream.closed

@@ -1,4 +1,4 @@
-"""Of several watchers one acts, whatever clocks and networks do."""
+"""Tests that at most one of several watchers holds the Lease."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ from tests.support.leases import (
 )
 
 
-def test_the_first_to_come_makes_the_lease_and_holds_it() -> None:
+def test_the_first_contender_creates_the_lease_and_holds_it() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
 
@@ -39,7 +39,7 @@ def test_the_first_to_come_makes_the_lease_and_holds_it() -> None:
     }
 
 
-def test_who_renews_keeps_it() -> None:
+def test_a_holder_that_renews_keeps_the_lease() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
 
@@ -55,7 +55,7 @@ def test_who_renews_keeps_it() -> None:
     }
 
 
-def test_a_lease_that_nobody_renews_goes_to_another() -> None:
+def test_a_lease_that_is_not_renewed_goes_to_another_contender() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
@@ -74,7 +74,7 @@ def test_a_lease_that_nobody_renews_goes_to_another() -> None:
     }
 
 
-def test_what_a_contender_sees_first_it_takes_for_fresh() -> None:
+def test_a_record_counts_as_fresh_when_a_contender_first_sees_it() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     first.hold()
@@ -85,7 +85,7 @@ def test_what_a_contender_sees_first_it_takes_for_fresh() -> None:
     assert second.hold() is True
 
 
-def test_the_holders_own_duration_counts() -> None:
+def test_the_duration_in_the_record_counts() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     first.times = LeaseTimes(lease=60, renew=40)
@@ -97,7 +97,7 @@ def test_the_holders_own_duration_counts() -> None:
     assert second.hold() is True
 
 
-def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
+def test_a_record_without_a_duration_lasts_the_default_duration() -> None:
     leases, time = Leases(), FakeTime()
     second = contender("b", leases, time)
     spec = {"holderIdentity": "a"}
@@ -108,7 +108,7 @@ def test_a_record_without_a_duration_lasts_as_long_as_ours() -> None:
     assert second.hold() is True
 
 
-def test_a_lease_that_is_let_go_is_free_at_once() -> None:
+def test_a_released_lease_is_free_at_once() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
@@ -125,7 +125,7 @@ def test_a_lease_that_is_let_go_is_free_at_once() -> None:
     assert (first.held, second.hold()) == (False, True)
 
 
-def test_what_is_not_held_is_not_let_go() -> None:
+def test_a_contender_cannot_release_the_lease_of_another() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     first.hold()
@@ -136,7 +136,7 @@ def test_what_is_not_held_is_not_let_go() -> None:
     assert leases.objects == before
 
 
-def test_what_another_has_been_given_is_not_let_go() -> None:
+def test_a_former_holder_does_not_release_the_lease_of_its_successor() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
@@ -148,7 +148,7 @@ def test_what_another_has_been_given_is_not_let_go() -> None:
     assert (first.held, leases.spec) == (False, spec)
 
 
-def test_letting_go_of_a_deleted_lease_is_done() -> None:
+def test_releasing_a_deleted_lease_succeeds() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
@@ -159,7 +159,7 @@ def test_letting_go_of_a_deleted_lease_is_done() -> None:
     assert (first.held, first.problem, leases.objects) == (False, "", {})
 
 
-def test_letting_go_never_fails() -> None:
+def test_a_release_without_an_answer_does_not_raise() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
@@ -170,7 +170,7 @@ def test_letting_go_never_fails() -> None:
     assert (first.held, first.problem) == (False, "no answer")
 
 
-def test_of_two_that_create_at_once_one_holds() -> None:
+def test_of_two_contenders_that_create_at_once_one_holds_the_lease() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     leases.before = once("POST", first.hold)
@@ -179,7 +179,7 @@ def test_of_two_that_create_at_once_one_holds() -> None:
     assert leases.spec["holderIdentity"] == "a"
 
 
-def test_of_two_that_replace_at_once_one_holds() -> None:
+def test_of_two_contenders_that_replace_at_once_one_holds_the_lease() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     contender("gone", leases, time).hold()
@@ -192,18 +192,18 @@ def test_of_two_that_replace_at_once_one_holds() -> None:
 
 
 def once(method: str, act: Callable[[], object]) -> Callable[[str], None]:
-    """Act before the first request of a method."""
+    """Return a hook that acts before the first request with a method."""
     acted: list[str] = []
 
-    def before(asked: str) -> None:
-        if asked == method and not acted:
-            acted.append(asked)
+    def before(current: str) -> None:
+        if current == method and not acted:
+            acted.append(current)
             act()
 
     return before
 
 
-def test_a_write_whose_answer_was_lost_is_known_again() -> None:
+def test_a_holder_recognizes_its_own_write_whose_answer_was_lost() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     assert first.hold()
@@ -216,7 +216,7 @@ def test_a_write_whose_answer_was_lost_is_known_again() -> None:
     assert (first.hold(), first.problem) == (True, "")
 
 
-def test_a_change_by_somebody_between_read_and_write_is_read_again() -> None:
+def test_a_lease_that_changes_between_read_and_write_is_read_again() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
@@ -224,10 +224,10 @@ def test_a_change_by_somebody_between_read_and_write_is_read_again() -> None:
 
     time.seconds = 2
     assert (first.hold(), first.held) == (True, True)
-    assert leases.asked == ["GET", "POST", "GET", "PUT", "GET", "PUT"]
+    assert leases.methods == ["GET", "POST", "GET", "PUT", "GET", "PUT"]
 
 
-def test_a_lease_that_changes_all_the_time_is_not_held() -> None:
+def test_a_lease_that_changes_at_every_write_is_not_held() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
@@ -238,9 +238,9 @@ def test_a_lease_that_changes_all_the_time_is_not_held() -> None:
 
 def relabel(leases: Leases) -> None:
     leases.version += 1
-    found = leases.objects[PATH]
+    lease = leases.objects[PATH]
     metadata = {"uid": "u-1", "resourceVersion": str(leases.version)}
-    leases.objects[PATH] = {**found, "metadata": metadata}
+    leases.objects[PATH] = {**lease, "metadata": metadata}
 
 
 def test_a_holder_without_an_answer_gives_up_before_the_lease_expires() -> None:
@@ -255,7 +255,7 @@ def test_a_holder_without_an_answer_gives_up_before_the_lease_expires() -> None:
     assert (first.held, first.hold()) == (False, False)
 
 
-def test_an_answer_that_comes_too_late_is_worth_nothing() -> None:
+def test_an_answer_that_comes_too_late_does_not_count() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
 
@@ -272,19 +272,21 @@ def test_an_answer_that_comes_too_late_is_worth_nothing() -> None:
 @pytest.mark.parametrize(
     ("status", "reason", "remedy"),
     [
-        (401, "Unauthorized", "the credentials are not accepted: renew them"),
+        (401, "Unauthorized", "the API server rejects the credentials: renew them"),
         (
             403,
             'leases "prod" is forbidden',
             "grant get, create and update on leases of coordination.k8s.io in namespace pic to"
-            " who runs pic",
+            " the account that runs pic",
         ),
-        (404, 'namespaces "pic" not found', "create namespace pic, or name another"),
+        (
+            404,
+            'namespaces "pic" not found',
+            "create namespace pic, or name another one with --lease-namespace",
+        ),
     ],
 )
-def test_what_cannot_be_held_without_help_says_what_to_do(
-    status: int, reason: str, remedy: str
-) -> None:
+def test_a_permanent_error_says_what_to_do(status: int, reason: str, remedy: str) -> None:
     leases, time = Leases(), FakeTime()
     leases.before = failing(StatusError(status, reason), "POST")
 
@@ -294,7 +296,7 @@ def test_what_cannot_be_held_without_help_says_what_to_do(
     assert str(caught.value) == f"cannot hold Lease pic/prod: {reason} (HTTP {status}); {remedy}"
 
 
-def test_a_holder_outlives_a_short_refusal() -> None:
+def test_a_holder_survives_a_short_refusal() -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     first.hold()
@@ -307,7 +309,9 @@ def test_a_holder_outlives_a_short_refusal() -> None:
 
 
 @pytest.mark.parametrize("error", [NO_ANSWER, StatusError(500, "etcd is away")])
-def test_a_contender_without_an_answer_holds_nothing_and_can_say_why(error: Exception) -> None:
+def test_a_contender_without_an_answer_does_not_hold_the_lease_and_knows_why(
+    error: Exception,
+) -> None:
     leases, time = Leases(), FakeTime()
     first = contender("a", leases, time)
     leases.before = failing(error, "GET")
@@ -319,23 +323,23 @@ def test_a_contender_without_an_answer_holds_nothing_and_can_say_why(error: Exce
     ("answer", "problem"),
     [
         ([], "it is a list, not a map"),
-        ({}, "it is of no kind"),
-        ({"kind": "Status"}, "it is Status"),
+        ({}, "it has no kind"),
+        ({"kind": "Status"}, "its kind is Status"),
         ({"kind": "Lease", "spec": 3}, "spec is a number, not a map"),
     ],
 )
-def test_an_answer_that_is_no_lease_is_none(answer: object, problem: str) -> None:
+def test_a_malformed_lease_is_not_held(answer: object, problem: str) -> None:
     leases, time = Leases(), FakeTime()
     leases.objects[PATH] = answer  # type: ignore[assignment]
     first = contender("a", leases, time)
 
     assert (first.hold(), first.problem) == (
         False,
-        f"Lease pic/prod cannot be understood: {problem}",
+        f"Lease pic/prod is malformed: {problem}",
     )
 
 
-def test_left_to_itself_it_counts_the_time_of_a_suspended_machine() -> None:
+def test_the_default_clock_counts_the_time_of_a_suspended_machine() -> None:
     first = Leader(Leases(), "pic", "prod", "a")
 
     assert first.hold() is True

@@ -1,4 +1,4 @@
-"""No clock and no network trouble makes two leaders."""
+"""Tests that no clock and no network fault makes two leaders."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.support.leases import (
 
 
 @pytest.mark.parametrize("hours", [-30_000, -1, 1, 30_000])
-def test_a_wall_clock_that_jumps_moves_no_lease(hours: int) -> None:
+def test_a_jump_of_the_wall_clock_does_not_move_the_lease(hours: int) -> None:
     leases = Leases()
     time, other = FakeTime(), FakeTime()
     first, second = contender("a", leases, time), contender("b", leases, other)
@@ -34,7 +34,7 @@ def test_a_wall_clock_that_jumps_moves_no_lease(hours: int) -> None:
         assert (first.hold(), second.hold()) == (True, False)
 
 
-def test_a_wall_clock_that_stands_still_moves_no_lease() -> None:
+def test_a_stopped_wall_clock_does_not_move_the_lease() -> None:
     leases, time = Leases(), FakeTime(stopped=True)
     first, second = two_contenders(leases, time)
 
@@ -44,7 +44,7 @@ def test_a_wall_clock_that_stands_still_moves_no_lease() -> None:
     assert leases.version == 20
 
 
-def test_a_holder_that_slept_knows_it_when_it_wakes() -> None:
+def test_a_suspended_holder_knows_that_it_lost_the_lease() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
@@ -54,7 +54,7 @@ def test_a_holder_that_slept_knows_it_when_it_wakes() -> None:
     assert (first.held, second.hold(), first.hold()) == (False, True, False)
 
 
-def test_a_contender_that_slept_takes_nothing_from_who_has_renewed() -> None:
+def test_a_suspended_contender_does_not_take_a_renewed_lease() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
     assert (first.hold(), second.hold()) == (True, False)
@@ -66,7 +66,7 @@ def test_a_contender_that_slept_takes_nothing_from_who_has_renewed() -> None:
 
 
 MOVES = st.tuples(
-    st.integers(0, 2),  # who
+    st.integers(0, 2),  # the contender
     st.sampled_from(["hold", "hold", "hold", "release", "jump", "stop", "replace"]),
     st.floats(0, 20),  # seconds before
     st.sampled_from(["", "", "", "no request", "no answer", "slow"]),
@@ -74,32 +74,34 @@ MOVES = st.tuples(
 
 
 @given(st.lists(MOVES, max_size=60))
-def test_no_two_ever_hold_it(moves: list[tuple[int, str, float, str]]) -> None:
+def test_two_contenders_never_hold_the_lease_at_once(
+    moves: list[tuple[int, str, float, str]],
+) -> None:
     leases, times = Leases(), [FakeTime(), FakeTime(), FakeTime()]
-    leaders = [contender(f"p{at}", leases, time) for at, time in enumerate(times)]
+    leaders = [contender(f"p{number}", leases, time) for number, time in enumerate(times)]
 
     def pass_by(seconds: float) -> None:
         for time in times:
             time.seconds += seconds
-        assert sum(each.held for each in leaders) <= 1
+        assert sum(leader.held for leader in leaders) <= 1
 
     def slow(seconds: float, _: str) -> None:
         pass_by(seconds)
 
-    for number, (who, what, seconds, trouble) in enumerate(moves):
+    for number, (index, action, seconds, fault) in enumerate(moves):
         pass_by(seconds)
-        leases.before = failing(NO_ANSWER, "PUT") if trouble == "no request" else do_nothing
-        troubles: dict[str, Callable[[str], None]] = {
+        leases.before = failing(NO_ANSWER, "PUT") if fault == "no request" else do_nothing
+        faults: dict[str, Callable[[str], None]] = {
             "no answer": failing(NO_ANSWER, "PUT", "POST"),
             "slow": partial(slow, seconds),
         }
-        leases.after = troubles.get(trouble, do_nothing)
-        if what == "jump":
-            times[who].jump = timedelta(hours=seconds - 10)
-        elif what == "stop":
-            times[who].stopped = not times[who].stopped
-        elif what == "replace":
-            leaders[who] = contender(f"p{who}-{number}", leases, times[who])
+        leases.after = faults.get(fault, do_nothing)
+        if action == "jump":
+            times[index].jump = timedelta(hours=seconds - 10)
+        elif action == "stop":
+            times[index].stopped = not times[index].stopped
+        elif action == "replace":
+            leaders[index] = contender(f"p{index}-{number}", leases, times[index])
         else:
-            getattr(leaders[who], what)()
+            getattr(leaders[index], action)()
         pass_by(0)

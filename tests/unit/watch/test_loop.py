@@ -1,4 +1,4 @@
-"""The loop, over doors that are scripted: a wait is where the next thing happens."""
+"""Tests the loop with scripted parts: each wait makes the next thing of the script happen."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,29 +8,36 @@ from pic.core.errors import ClusterError
 from pic.core.model import Plan
 from pic.core.notices import Notice
 from pic.settings import kinds
-from pic.watch.evaluation import Evaluation
+from pic.watch.evaluation import Evaluation, Evaluator
+from pic.watch.health import Health
+from pic.watch.leader import Leader
 from pic.watch.loop import Loop, StopReason
 from pic.watch.run_report import RunReport
+from pic.watch.runs import Runs
 from pic.watch.schedule import Verdict
 from pic.watch.store import Store
+from pic.watch.wakeup import Wakeup
 from tests.support.fakes import unchanged_situation
+from tests.support.leases import Leases
 
 SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
 DONE = RunReport(0, deployed={"digest": "d"}, raw={"exitCode": 0})
-DIFFERS, SAME = Verdict(same=False, wish="a"), Verdict(same=True, wish="b")
+DIFFERS, IN_SYNC = Verdict(in_sync=False, work="a"), Verdict(in_sync=True, work="b")
+
+# The loop reports that the only watcher leads.
+LEADS = ("leading", True)
 
 
-@dataclass
-class Bell:
-    """Lets a scripted thing happen at each wait, after the time that it may take."""
+class ScriptedWakeup(Wakeup):
+    """Lets the whole timeout of each wait pass, and then makes the next thing happen."""
 
-    script: list[Callable[[], object]]
-    now: float = 100.0
-    waits: list[float] = field(default_factory=list)
-    over: bool = False
+    def __init__(self) -> None:
+        self.script: list[Callable[[], object]] = []
+        self.now = 100.0
+        self.waits: list[float] = []
 
-    def ring(self) -> None:
-        """Nobody waits."""
+    def wake(self) -> None:
+        """Do nothing: no thread waits."""
 
     def wait(self, seconds: float) -> None:
         self.waits.append(seconds)
@@ -38,265 +45,263 @@ class Bell:
         self.script.pop(0)()
 
 
-@dataclass
-class Runs:
-    log: list[object]
-    ends: list[RunReport] = field(default_factory=list)
-    going: bool = False
+class ScriptedRuns(Runs):
+    """Logs starts and stops; a run ends when the test gives its report."""
+
+    def __init__(self, log: list[object]) -> None:
+        super().__init__(lambda _: (), {}, lambda *_: None, lambda: None)
+        self.events = log
+        self.reports: list[RunReport] = []
+        self.is_running = False
+
+    @property
+    def running(self) -> bool:
+        return self.is_running
 
     def start(self, now: float) -> None:
-        self.log.append(("start", now))
-        self.going = True
+        self.events.append(("start", now))
+        self.is_running = True
 
-    def stop(self, _now: float, why: str) -> None:
-        if self.going:
-            self.log.append(("stop", why))
+    def stop(self, now: float, reason: str) -> None:
+        del now
+        if self.is_running:
+            self.events.append(("stop", reason))
 
     def check(self, now: float) -> tuple[RunReport | None, float]:
-        if self.going and self.ends:
-            self.going = False
-            return self.ends.pop(0), now
+        if self.is_running and self.reports:
+            self.is_running = False
+            return self.reports.pop(0), now
         return None, now + 500.0
 
 
-@dataclass
-class Looker:
-    log: list[object]
-    finds: list[Verdict | ClusterError]
-    config: object = field(default_factory=lambda: unchanged_situation("a.example.com").config)
-    deployed: object = None
-    reads: list[bool] = field(default_factory=list)
+class ScriptedEvaluator(Evaluator):
+    """Returns the verdicts of a script, or raises its errors."""
 
-    def ask(self) -> None:
-        self.log.append("ask")
+    def __init__(self, store: Store, log: list[object], results: list[Verdict | ClusterError]):
+        situation = unchanged_situation("a.example.com")
+        super().__init__(situation.config, situation.transport, store)
+        self.events, self.results = log, results
+        self.reads: list[bool] = []
 
-    def look(self, *, ask_pihole: bool) -> tuple[Evaluation, Plan | None]:
-        self.reads.append(ask_pihole)
-        found = self.finds.pop(0)
-        self.log.append(("look", self.deployed))
-        if isinstance(found, ClusterError):
-            raise found
-        return Evaluation(found, 3, {}), None if found.wish == "b" else Plan()
+    def refresh(self) -> None:
+        self.events.append("refresh")
+
+    def evaluate(self, *, read_targets: bool = True) -> tuple[Evaluation, Plan | None]:
+        self.reads.append(read_targets)
+        result = self.results.pop(0)
+        self.events.append(("evaluate", self.deployed))
+        if isinstance(result, ClusterError):
+            raise result
+        return Evaluation(result, 3, {}), None if result.in_sync else Plan()
 
 
-@dataclass
-class Health:
-    log: list[object]
+class LoggingHealth(Health):
+    """Logs the reports that a test checks."""
 
-    def beat(self, now: float) -> None:
-        """Too often to be told."""
+    def __init__(self, log: list[object]) -> None:
+        super().__init__()
+        self.events = log
 
-    def contact(self, now: float) -> None:
-        """As above."""
+    def leading(self, *, yes: bool) -> None:
+        self.events.append(("leading", yes))
 
-    def synced(self, kind: str, ok: bool) -> None:  # noqa: FBT001 - as in Health
-        """As above."""
-
-    def leading(self, yes: bool) -> None:  # noqa: FBT001 - as in Health
-        self.log.append(("leading", yes))
-
-    def queue(self, oldest_change_at: float | None) -> None:
-        """As above."""
-
-    def run_started(self, now: float) -> None:
-        """The run says it."""
-
-    def run_ended(self, _now: float, report: Mapping[str, object]) -> None:
-        self.log.append(("ended", report["exitCode"]))
+    def run_ended(self, now: float, report: Mapping[str, object]) -> None:
+        del now
+        self.events.append(("ended", report["exitCode"]))
 
     def evaluated(self, plan: Plan, notices: Sequence[Notice], refused: int = 0) -> None:
-        self.log.append(("evaluated", len(plan.resources), len(notices), refused))
+        self.events.append(("evaluated", len(plan.resources), len(notices), refused))
 
 
-@dataclass
-class Leader:
-    answers: list[bool | ClusterError]
-    log: list[object]
+class ScriptedLeader(Leader):
+    """Gives the answers of a script; the last one stays."""
+
+    def __init__(self, log: list[object], answers: list[bool | ClusterError]) -> None:
+        super().__init__(Leases(), "pic", "prod", "a")
+        self.events, self.answers = log, answers
 
     def hold(self) -> bool:
-        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(found, ClusterError):
-            raise found
-        return found
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, ClusterError):
+            raise answer
+        return answer
 
     def release(self) -> None:
-        self.log.append("release")
-
-
-# Whoever is the only watcher is ready as one that leads.
-LEADS = ("leading", True)
+        self.events.append("release")
 
 
 @dataclass
 class Stage:
-    """A loop, and what happened to its doors."""
+    """A loop and its scripted parts, which log to `events`; `lines` is the log of the watcher."""
 
-    finds: list[Verdict | ClusterError]
+    results: list[Verdict | ClusterError]
     leader: list[bool | ClusterError] | None = None
-    log: list[object] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    bell: Bell = field(default_factory=lambda: Bell([]))
-    renewed: Callable[[], bool] = lambda: False
+    events: list[object] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    wakeup: ScriptedWakeup = field(default_factory=ScriptedWakeup)
+    settings_changed: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
-        self.cache = Store([SERVICES], lambda: self.bell.now, self.bell.ring)
-        self.runs = Runs(self.log)
-        self.looker = Looker(self.log, self.finds)
+        self.store = Store([SERVICES], lambda: self.wakeup.now, self.wakeup.wake)
+        self.runs = ScriptedRuns(self.events)
+        self.evaluator = ScriptedEvaluator(self.store, self.events, self.results)
         self.loop = Loop(
-            cache=self.cache,
-            looker=self.looker,  # type: ignore[arg-type]
-            runs=self.runs,  # type: ignore[arg-type]
-            leader=Leader(self.leader, self.log) if self.leader else None,
-            health=Health(self.log),
-            bell=self.bell,  # type: ignore[arg-type]
-            tell=lambda _, words: self.said.append(words),
-            clock=lambda: self.bell.now,
-            renewed=self.renewed,
+            store=self.store,
+            evaluator=self.evaluator,
+            runs=self.runs,
+            leader=ScriptedLeader(self.events, self.leader) if self.leader else None,
+            health=LoggingHealth(self.events),
+            wakeup=self.wakeup,
+            log=lambda _, message: self.lines.append(message),
+            clock=lambda: self.wakeup.now,
+            settings_changed=self.settings_changed,
         )
 
     def play(self, *script: Callable[[], object]) -> StopReason:
         """Let things happen one after the other, and then stop."""
-        self.bell.script = [*script, self.stop]
+        self.wakeup.script = [*script, self.stop]
         return self.loop.run()
 
     def stop(self) -> None:
-        self.bell.over = True
+        self.wakeup.stop_requested = True
 
     def fill(self) -> None:
-        self.cache.replace(SERVICES, {})
+        self.store.replace(SERVICES, {})
 
     def change(self) -> None:
-        self.cache.put(SERVICES, f"a/{self.bell.now}", b"{}")
+        self.store.put(SERVICES, f"a/{self.wakeup.now}", b"{}")
 
     def end(self, report: RunReport = DONE) -> None:
-        self.runs.ends.append(report)
+        self.runs.reports.append(report)
 
 
-def nothing() -> None:
-    """A wait that ends by itself."""
+def do_nothing() -> None:
+    """Let a wait end without an event."""
 
 
-def test_the_first_run_begins_once_all_is_known() -> None:
-    stage = Stage([DIFFERS, SAME])
+def test_the_first_run_starts_once_the_store_is_complete() -> None:
+    stage = Stage([DIFFERS, IN_SYNC])
 
-    ended = stage.play(nothing, stage.fill, nothing, stage.end, stage.change, nothing, nothing)
+    reason = stage.play(
+        do_nothing, stage.fill, do_nothing, stage.end, stage.change, do_nothing, do_nothing
+    )
 
-    assert ended is StopReason.STOPPED
-    assert stage.log == [
+    assert reason is StopReason.STOPPED
+    assert stage.events == [
         LEADS,
-        "ask",
-        ("look", None),
+        "refresh",
+        ("evaluate", None),
         ("evaluated", 0, 0, 3),
-        ("start", stage.log[4][1]),  # type: ignore[index]
+        ("start", stage.events[4][1]),  # type: ignore[index]
         ("ended", 0),
-        ("look", {"digest": "d"}),
+        ("evaluate", {"digest": "d"}),
         ("ended", 0),
     ]
-    assert stage.said == ["something is to be done: starting a run"]
+    assert stage.lines == ["a deployment is due: starting a run"]
 
 
-def test_a_change_is_looked_at_after_the_quiet_period() -> None:
-    stage = Stage([SAME, SAME])
+def test_a_change_is_evaluated_after_the_quiet_period() -> None:
+    stage = Stage([IN_SYNC, IN_SYNC])
     stage.fill()
 
-    stage.play(stage.change, nothing, nothing)
+    stage.play(stage.change, do_nothing, do_nothing)
 
-    assert [each for each in stage.log if each == ("look", None)] == [("look", None)] * 2
-    assert 2.0 in stage.bell.waits
+    assert [it for it in stage.events if it == ("evaluate", None)] == [("evaluate", None)] * 2
+    assert 2.0 in stage.wakeup.waits
 
 
-def test_a_failed_run_says_when_it_is_tried_again() -> None:
+def test_the_log_says_when_a_failed_run_is_retried() -> None:
     stage = Stage([DIFFERS, DIFFERS])
     stage.fill()
 
-    stage.play(lambda: stage.end(RunReport(5, temporary=True, raw={"exitCode": 5})), nothing)
+    stage.play(lambda: stage.end(RunReport(5, temporary=True, raw={"exitCode": 5})), do_nothing)
 
-    assert stage.said[1:] == ["the run failed: trying again in 30 s at the latest"]
-    assert ("ended", 5) in stage.log
+    assert stage.lines[1:] == ["the run failed: trying again in 30 s at the latest"]
+    assert ("ended", 5) in stage.events
 
 
-def test_a_target_that_is_asked_too_often_is_left_alone_for_as_long_as_it_says() -> None:
-    stage = Stage([DIFFERS, DIFFERS, SAME])
+def test_a_rate_limited_target_is_not_read_before_its_retry_time() -> None:
+    stage = Stage([DIFFERS, DIFFERS, IN_SYNC])
     stage.fill()
-    limited = RunReport(1, limited=90, raw={"exitCode": 1})
+    limited = RunReport(1, retry_after=90, raw={"exitCode": 1})
 
-    stage.play(lambda: stage.end(limited), stage.change, *[nothing] * 12)
+    stage.play(lambda: stage.end(limited), stage.change, *[do_nothing] * 12)
 
-    assert stage.looker.reads == [True, False, True]
-    assert stage.said[1] == "the run failed: trying again in 90 s at the latest"
+    assert stage.evaluator.reads == [True, False, True]
+    assert stage.lines[1] == "the run failed: trying again in 90 s at the latest"
 
 
-def test_a_look_that_is_not_possible_is_complained_of_once() -> None:
+def test_an_evaluation_that_fails_repeatedly_is_logged_once() -> None:
     away = ClusterError("no answer")
-    stage = Stage([away, away, SAME])
+    stage = Stage([away, away, IN_SYNC])
     stage.fill()
 
-    stage.play(*[nothing] * 4)
+    stage.play(*[do_nothing] * 4)
 
-    assert stage.said == ["no answer"]
-    assert stage.log == [LEADS, *["ask", ("look", None)] * 3, ("ended", 0)]
+    assert stage.lines == ["no answer"]
+    assert stage.events == [LEADS, *["refresh", ("evaluate", None)] * 3, ("ended", 0)]
 
 
-def test_a_stop_lets_the_run_end_first() -> None:
+def test_a_stop_waits_for_the_run_to_end() -> None:
     stage = Stage([DIFFERS])
     stage.fill()
     interrupted = RunReport(1, temporary=True, raw={"exitCode": 1})
 
-    ended = stage.play(stage.stop, nothing, lambda: stage.end(interrupted))
+    reason = stage.play(stage.stop, do_nothing, lambda: stage.end(interrupted))
 
-    assert ended is StopReason.STOPPED
-    assert stage.log[-2:] == [("stop", "the watcher is asked to end"), ("ended", 1)]
+    assert reason is StopReason.STOPPED
+    assert stage.events[-2:] == [("stop", "the watcher was asked to stop"), ("ended", 1)]
 
 
-def test_other_settings_end_it_between_two_runs() -> None:
-    log: list[object] = []
-    stage = Stage([DIFFERS], log=log, renewed=lambda: ("ended", 0) in log)
+def test_changed_settings_end_the_loop_between_two_runs() -> None:
+    events: list[object] = []
+    stage = Stage([DIFFERS], events=events, settings_changed=lambda: ("ended", 0) in events)
     stage.fill()
 
-    ended = stage.play(nothing, stage.end, nothing)
+    reason = stage.play(do_nothing, stage.end, do_nothing)
 
-    assert ended is StopReason.SETTINGS
-    assert stage.log[-1] == ("ended", 0)
+    assert reason is StopReason.SETTINGS
+    assert stage.events[-1] == ("ended", 0)
 
 
-def test_only_who_leads_starts_runs() -> None:
+def test_only_the_leader_starts_runs() -> None:
     stage = Stage([DIFFERS], leader=[False, False, True])
     stage.fill()
 
-    stage.play(nothing, nothing, stage.end, nothing)
+    stage.play(do_nothing, do_nothing, stage.end, do_nothing)
 
-    assert stage.said == [
-        "another watcher leads",
-        "this watcher leads",
-        "something is to be done: starting a run",
+    assert stage.lines == [
+        "this watcher is on standby",
+        "this watcher is the leader",
+        "a deployment is due: starting a run",
     ]
-    assert stage.log[:3] == [("leading", False), ("leading", True), "ask"]
-    assert stage.log[-1] == "release"
+    assert stage.events[:3] == [("leading", False), ("leading", True), "refresh"]
+    assert stage.events[-1] == "release"
 
 
-def test_who_leads_again_does_not_know_what_is_deployed() -> None:
-    stage = Stage([DIFFERS, SAME], leader=[True, False, True])
+def test_a_leader_that_returns_does_not_know_what_is_deployed() -> None:
+    stage = Stage([DIFFERS, IN_SYNC], leader=[True, False, True])
     stage.fill()
 
-    stage.play(stage.end, nothing, nothing, nothing, nothing, nothing)
+    stage.play(stage.end, do_nothing, do_nothing, do_nothing, do_nothing, do_nothing)
 
-    looks = [each for each in stage.log if isinstance(each, tuple) and each[0] == "look"]
-    assert looks == [("look", None), ("look", None)]
+    evaluations = [it for it in stage.events if isinstance(it, tuple) and it[0] == "evaluate"]
+    assert evaluations == [("evaluate", None), ("evaluate", None)]
 
 
-def test_a_run_ends_with_the_lease() -> None:
+def test_a_run_stops_when_the_lease_is_lost() -> None:
     stage = Stage([DIFFERS], leader=[True, False])
     stage.fill()
 
-    stage.play(nothing, stage.end, nothing)
+    stage.play(do_nothing, stage.end, do_nothing)
 
-    assert ("stop", "the lease is lost") in stage.log
+    assert ("stop", "this watcher has lost the Lease") in stage.events
 
 
-def test_a_lease_that_nobody_can_hold_is_complained_of_once() -> None:
+def test_a_lease_that_cannot_be_held_is_logged_once() -> None:
     stage = Stage([], leader=[ClusterError("grant create on leases")])
     stage.fill()
 
-    stage.play(nothing, nothing, nothing)
+    stage.play(do_nothing, do_nothing, do_nothing)
 
-    assert stage.said == ["grant create on leases", "another watcher leads"]
+    assert stage.lines == ["grant create on leases", "this watcher is on standby"]

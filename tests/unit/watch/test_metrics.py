@@ -1,4 +1,4 @@
-"""What Prometheus is told, word for word."""
+"""Tests the metrics as Prometheus reads them, word for word."""
 
 import pytest
 
@@ -10,8 +10,8 @@ from pic.watch.metrics import (
     MetricValues,
 )
 
-QUIET = """\
-# HELP pic_build_info Which pic this is.
+AT_START = """\
+# HELP pic_build_info The version of pic.
 # TYPE pic_build_info gauge
 pic_build_info{version="1.2.3"} 1.0
 # HELP pic_runs_total Runs that ended, by outcome.
@@ -24,7 +24,7 @@ pic_runs_total{outcome="locked"} 0.0
 pic_runs_total{outcome="unreachable"} 0.0
 pic_runs_total{outcome="failed"} 0.0
 pic_runs_total{outcome="error"} 0.0
-# HELP pic_run_duration_seconds How long runs took that were started.
+# HELP pic_run_duration_seconds How long the runs took that the watcher started.
 # TYPE pic_run_duration_seconds histogram
 pic_run_duration_seconds_bucket{le="0.5"} 0.0
 pic_run_duration_seconds_bucket{le="1.0"} 0.0
@@ -39,8 +39,8 @@ pic_run_duration_seconds_bucket{le="600.0"} 0.0
 pic_run_duration_seconds_bucket{le="+Inf"} 0.0
 pic_run_duration_seconds_count 0.0
 pic_run_duration_seconds_sum 0.0
-# HELP pic_last_success_timestamp_seconds When the cluster was last found, or made, as the\
- Ingresses ask.
+# HELP pic_last_success_timestamp_seconds When the cluster last matched its Ingresses, as Unix\
+ time.
 # TYPE pic_last_success_timestamp_seconds gauge
 # HELP pic_hosts Hosts of the last plan, by target and state.
 # TYPE pic_hosts gauge
@@ -49,30 +49,30 @@ pic_run_duration_seconds_sum 0.0
 # HELP pic_removals_refused Removals that the guard refuses now.
 # TYPE pic_removals_refused gauge
 pic_removals_refused 0.0
-# HELP pic_queue_age_seconds How long the oldest change waits for a run to end that includes it;\
- 0 without one.
+# HELP pic_queue_age_seconds How long the oldest change has waited for a run that includes it;\
+ 0 if none waits.
 # TYPE pic_queue_age_seconds gauge
 pic_queue_age_seconds 0.0
-# HELP pic_leader 1 where this watcher holds the Lease, 0 on a standby.
+# HELP pic_leader 1 if this watcher holds the Lease, 0 if it is a standby.
 # TYPE pic_leader gauge
 pic_leader 0.0
 """
 
 
-def told(figures: MetricValues) -> list[str]:
-    """Return the samples of pic itself."""
-    text = metrics.exposition(metrics.registry(lambda: figures)).decode()
+def samples(values: MetricValues) -> list[str]:
+    """Return the lines of pic itself, without those of the process."""
+    text = metrics.exposition(metrics.registry(lambda: values)).decode()
     return [line for line in text.splitlines() if line.startswith("pic_")]
 
 
-def test_before_anything_has_happened_counters_are_there_and_nothing_is_made_up() -> None:
+def test_at_the_start_counters_are_zero_and_unknown_gauges_are_absent() -> None:
     text = metrics.exposition(metrics.registry(lambda: MetricValues("1.2.3"))).decode()
 
-    assert text[: text.index("# HELP process_")] == QUIET
+    assert text[: text.index("# HELP process_")] == AT_START
 
 
-def test_every_figure_is_told() -> None:
-    figures = MetricValues(
+def test_every_value_is_exposed() -> None:
+    values = MetricValues(
         "1.2.3",
         runs={"changed": 2, "failed": 1},
         last_success=1_767_323_045.5,
@@ -83,8 +83,8 @@ def test_every_figure_is_told() -> None:
         leader=True,
     )
 
-    quiet = told(MetricValues("1.2.3"))
-    assert [line for line in told(figures) if line not in quiet] == [
+    at_start = samples(MetricValues("1.2.3"))
+    assert [line for line in samples(values) if line not in at_start] == [
         'pic_runs_total{outcome="changed"} 2.0',
         'pic_runs_total{outcome="failed"} 1.0',
         "pic_last_success_timestamp_seconds 1.7673230455e+09",
@@ -99,7 +99,7 @@ def test_every_figure_is_told() -> None:
     ]
 
 
-def test_the_process_is_told_as_prometheus_names_it() -> None:
+def test_the_process_metrics_have_the_standard_names() -> None:
     text = metrics.exposition(metrics.registry(lambda: MetricValues("1"))).decode()
 
     assert [line.split()[0] for line in text.splitlines() if line.startswith("process_")] == [
@@ -113,12 +113,12 @@ def test_the_process_is_told_as_prometheus_names_it() -> None:
 
 
 def test_a_duration_counts_in_its_bucket_and_all_longer_ones() -> None:
-    found = Histogram().plus(0.5).plus(0.6).plus(700.0)
+    histogram = Histogram().plus(0.5).plus(0.6).plus(700.0)
 
-    assert found == Histogram((1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1), 701.1)
+    assert histogram == Histogram((1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1), 701.1)
     counts = [1, *[2] * 9, 3]
     bounds = [*map(str, BUCKETS), "+Inf"]
-    assert found.cumulative == list(zip(bounds, counts, strict=True))
+    assert histogram.cumulative == list(zip(bounds, counts, strict=True))
 
 
 @pytest.mark.parametrize(

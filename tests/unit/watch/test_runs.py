@@ -1,4 +1,4 @@
-"""One run at a time: a child that is started, asked to end, ended, and whose report is read."""
+"""Tests that runs are started one at a time, stopped, killed, and that their reports are read."""
 
 import os
 import sys
@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pytest
 
 from pic.core import logs
 from pic.watch.run_report import RunReport
@@ -30,120 +28,114 @@ import os, pathlib, signal, sys
 def stop(*_):
     sys.exit(5)
 signal.signal(signal.SIGINT, %s)
-pathlib.Path("pid").write_text(f"{os.getpid()}\\n")
+pathlib.Path(sys.argv[2]).write_text(f"{os.getpid()}\\n")
 while True:
     signal.pause()
 """
-HEEDS, HEEDS_NOT = STAYS % "stop", STAYS % "signal.SIG_IGN"
+STOPS, IGNORES = STAYS % "stop", STAYS % "signal.SIG_IGN"
 
 
 @dataclass
 class Watched:
     runs: Runs
-    bell: Wakeup
-    said: list[tuple[int, str]] = field(default_factory=list)
+    wakeup: Wakeup
+    lines: list[tuple[int, str]] = field(default_factory=list)
 
-    def tell(self, level: int, words: str) -> None:
-        self.said.append((level, words))
+    def log(self, level: int, message: str) -> None:
+        self.lines.append((level, message))
 
     def report(self, now: float) -> RunReport:
-        """Wait for the bell, and return the report."""
-        found: list[RunReport] = []
+        """Wait until the run wakes the loop, and return its report."""
+        reports: list[RunReport] = []
 
         def ended() -> bool:
-            self.bell.wait(0.1)
+            self.wakeup.wait(0.1)
             report, _ = self.runs.check(now)
-            found.extend([report] if report else [])
-            return bool(found)
+            reports.extend([report] if report else [])
+            return bool(reports)
 
         until(ended, "the run has ended")
-        return found[0]
+        return reports[0]
 
 
 @contextmanager
-def runs(script: str) -> Iterator[Watched]:
+def runs(script: str, pid_file: Path = Path(os.devnull)) -> Iterator[Watched]:
     def command(report: Path) -> list[str]:
-        return [sys.executable, "-c", script, str(report)]
+        return [sys.executable, "-c", script, str(report), str(pid_file)]
 
-    with Wakeup() as bell:
+    with Wakeup() as wakeup:
         limits = RunLimits(run=100.0, grace=10.0)
-        made = Runs(command, os.environ, lambda *_: None, bell.ring, limits)
-        watched = Watched(made, bell)
-        made.tell = watched.tell
+        subject = Runs(command, os.environ, lambda *_: None, wakeup.wake, limits)
+        watched = Watched(subject, wakeup)
+        subject.log = watched.log
         yield watched
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_a_run_says_what_it_does_and_leaves_a_report() -> None:
+def test_the_output_of_a_run_is_logged_and_its_report_read() -> None:
     with runs(WRITES) as watched:
         watched.runs.start(0.0)
-        going = watched.runs.going
-        found = watched.report(1.0)
+        running = watched.runs.running
+        report = watched.report(1.0)
 
-    assert (going, watched.runs.going) == (True, False)
-    assert found == RunReport(0, raw={"exitCode": 0})
-    assert watched.said == [(logs.INFO, "one line"), (logs.INFO, "another ü")]
+    assert (running, watched.runs.running) == (True, False)
+    assert report == RunReport(0, raw={"exitCode": 0})
+    assert watched.lines == [(logs.INFO, "one line"), (logs.INFO, "another ü")]
 
 
-def test_without_a_run_there_is_nothing_to_check_or_to_stop() -> None:
+def test_check_and_stop_do_nothing_without_a_run() -> None:
     with runs(WRITES) as watched:
         watched.runs.stop(0.0, "no reason")
 
         assert watched.runs.check(3.0) == (None, 3.0)
-    assert watched.said == []
+    assert watched.lines == []
 
 
 def test_a_run_without_a_report_ends_with_its_exit_code() -> None:
     with runs("raise SystemExit(4)") as watched:
         watched.runs.start(0.0)
-        found = watched.report(1.0)
+        report = watched.report(1.0)
 
-    assert (found.exit_code, found.temporary) == (4, True)
+    assert (report.exit_code, report.temporary) == (4, True)
 
 
-def test_a_run_that_takes_too_long_is_asked_to_end(folder: Path) -> None:
-    with runs(HEEDS) as watched:
+def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    with runs(STOPS, tmp_path / "pid") as watched:
         watched.runs.start(0.0)
-        pid = pid_in(folder / "pid")
+        pid = pid_in(tmp_path / "pid")
         early = watched.runs.check(99.0)
         late = watched.runs.check(100.0)
         watched.runs.stop(101.0, "once is enough")
-        found = watched.report(102.0)
+        report = watched.report(102.0)
 
     assert (early, late) == ((None, 100.0), (None, 110.0))
-    assert (found.exit_code, is_gone(pid)) == (5, True)
-    assert watched.said == [(logs.WARN, "stopping the run: it takes longer than 100 s")]
+    assert (report.exit_code, is_gone(pid)) == (5, True)
+    assert watched.lines == [(logs.WARN, "stopping the run: it takes longer than 100 s")]
 
 
-def test_a_run_that_does_not_end_is_ended(folder: Path) -> None:
-    with runs(HEEDS_NOT) as watched:
+def test_a_run_that_does_not_stop_is_killed(tmp_path: Path) -> None:
+    with runs(IGNORES, tmp_path / "pid") as watched:
         watched.runs.start(0.0)
-        pid = pid_in(folder / "pid")
+        pid = pid_in(tmp_path / "pid")
         try:
-            watched.runs.stop(50.0, "the lease is lost")
+            watched.runs.stop(50.0, "the Lease is lost")
             waited = watched.runs.check(59.0)
             watched.runs.check(60.0)
-            found = watched.report(61.0)
+            report = watched.report(61.0)
         finally:
             end(pid)
 
     assert waited == (None, 60.0)
-    assert found.temporary
-    assert watched.said == [
-        (logs.WARN, "stopping the run: the lease is lost"),
-        (logs.ERROR, "ending the run: it took more than 10 s to end"),
+    assert report.temporary
+    assert watched.lines == [
+        (logs.WARN, "stopping the run: the Lease is lost"),
+        (logs.ERROR, "killing the run: it did not stop within 10 s"),
     ]
 
 
-def test_a_bell_that_has_rung_ends_the_next_wait() -> None:
-    with Wakeup() as bell:
+def test_a_wakeup_ends_the_next_wait() -> None:
+    with Wakeup() as wakeup:
         for _ in range(70_000):
-            bell.ring()
-        bell.wait(1000.0)
-        bell.wait(0.01)
-        bell.wait(-1.0)
+            wakeup.wake()
+        wakeup.wait(1000.0)
+        wakeup.wait(0.01)
+        wakeup.wait(-1.0)
