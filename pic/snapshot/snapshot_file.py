@@ -96,7 +96,7 @@ def listing_names(settings: Settings) -> list[str]:
     """Return what a run with these settings lists, such as `services in prod`."""
     return sorted(
         str(permission).removeprefix("list ")
-        for permission in permissions.reading(settings)
+        for permission in permissions.read_permissions(settings)
         if permission.verb == "list"
     )
 

@@ -1,3 +1,5 @@
+"""Parsing live PangolinResources and their CRD."""
+
 from pathlib import Path
 
 import pytest
@@ -21,15 +23,15 @@ CRDS = Path(__file__).parents[3] / "dev" / "crds"
 
 def crd(folder: str) -> Raw:
     text = (CRDS / folder / "pangolinresources.yaml").read_text(encoding="utf-8")
-    found: Raw = yaml.safe_load(text)
-    return found
+    body: Raw = yaml.safe_load(text)
+    return body
 
 
 def with_spec(spec: object, **metadata: object) -> Raw:
     return {"metadata": {"name": "x", "namespace": "prod", **metadata}, "spec": spec}
 
 
-def test_a_whole_resource_is_read() -> None:
+def test_every_field_of_a_resource_is_parsed() -> None:
     body = {
         "metadata": {
             "name": "pic-x",

@@ -1,3 +1,5 @@
+"""Parsing the objects that planning reads."""
+
 from collections.abc import Callable
 
 import pytest

@@ -1,3 +1,5 @@
+"""Parsing YAML and JSON, correct or hostile."""
+
 from itertools import pairwise
 
 import pytest
