@@ -147,7 +147,7 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
         options, result.outcome, Scene(situation.plan, result.changes, situation.snapshot.ingresses)
     )
     if result.changes:
-        print(text_report.changes(result.changes))
+        print(text_report.render_changes(result.changes))
     if result.failures:
         raise FailedError(_failed(result.failures))
     print(f"Done: {counted(result.outcome.changed) or 'nothing had to be changed'}.")
@@ -164,7 +164,7 @@ def _tell(options: argparse.Namespace, outcome: Outcome, scene: Scene) -> None:
     told = set()
     if options.log_format:
         _log(run_log.noticed(scene))
-        told = {text_report.remark(each) for each in scene.plan.notices}
+        told = {text_report.notice_text(each) for each in scene.plan.notices}
     for warning in outcome.warnings:
         if warning not in told:
             logs.log(logs.WARN, warning)

@@ -28,10 +28,10 @@ STDOUT = "-"
 DIFFERENT = 7
 
 FORMS: Mapping[str, Callable[[Review], str]] = {
-    "text": lambda value: f"{text_report.review(value)}\n",
+    "text": lambda value: f"{text_report.render_review(value)}\n",
     "json": lambda value: json.dumps(review.as_json(value), indent=2, ensure_ascii=False) + "\n",
-    "markdown": markdown.review,
-    "html": html.review,
+    "markdown": markdown.render_review,
+    "html": html.render_review,
 }
 
 
@@ -101,7 +101,7 @@ def deliver(value: Review, options: argparse.Namespace, environment: Mapping[str
     else:
         _write(text, options.out, "w")
     if summary := environment.get(SUMMARY):
-        _write(markdown.review(value), summary, "a")
+        _write(markdown.render_review(value), summary, "a")
     return _conclude(value, options)
 
 

@@ -1,4 +1,7 @@
-"""What a run would do: the difference between what is live and ours, and the plan. No I/O."""
+"""Compares our live objects and records with the plan: what a run would create, change and remove.
+
+A digest names the dangerous part of the changes, so that an acknowledgement covers exactly that.
+"""
 
 import hashlib
 import json
@@ -22,7 +25,7 @@ DIGEST_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field that differs; None is an absent one."""
+    """One field that differs; `None` means that the field is absent."""
 
     path: str
     old: object
@@ -31,7 +34,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A live object that changes in place."""
+    """A live object that a run changes in place."""
 
     resource: Resource
     live: LiveResource
@@ -40,7 +43,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A host whose object goes to another namespace: deleted there, created here."""
+    """A host whose object moves to another namespace: deleted there, created here."""
 
     resource: Resource
     live: LiveResource
@@ -58,7 +61,7 @@ NO_RECORD_CHANGES = RecordChanges()
 
 
 class Noun(NamedTuple):
-    """What people call the things of one part, in the singular and in the plural."""
+    """What messages call the things of one part, in the singular and in the plural."""
 
     one: str
     many: str
@@ -72,15 +75,15 @@ class Part:
     """One part of the changes, as the guard counts it.
 
     Attributes:
-        known: How many things are live and ours.
-        wanted: How many the plan has.
-        removals: What would go or move, as a refusal lists it.
+        live_count: How many things are live and ours.
+        planned_count: How many the plan has.
+        removals: The things that would be removed or moved, as a refusal lists them.
         moves: Whether some of the removals are moves to another namespace.
     """
 
     noun: Noun
-    known: int
-    wanted: int
+    live_count: int
+    planned_count: int
     removals: tuple[str, ...]
     moves: bool = False
 
@@ -90,17 +93,17 @@ class Changes:
     """Everything that would change, each part sorted by host.
 
     Attributes:
-        known: How many objects are live and ours, or taken over from an earlier stack.
-        wanted: How many the plan has.
-        blocked: Live objects that bear a wanted name and are not ours.
-        predecessors: Objects of the Go controller for wanted hosts, not yet adopted.
-        records: What would change in Pi-hole; all else here is of the cluster.
+        live_count: How many live objects are ours, or are taken over from an earlier stack.
+        planned_count: How many resources the plan has.
+        blocked: Live objects that have a planned name but are not ours.
+        predecessors: Objects of the Go controller for planned hosts that are not adopted yet.
+        records: What would change in Pi-hole. Everything else here is in the cluster.
     """
 
     stack: str
     cluster_id: str
-    known: int = 0
-    wanted: int = 0
+    live_count: int = 0
+    planned_count: int = 0
     created: tuple[Resource, ...] = ()
     updated: tuple[Update, ...] = ()
     removed: tuple[LiveResource, ...] = ()
@@ -114,31 +117,31 @@ class Changes:
     def digest(self) -> str:
         """Names exactly these removals, moves and weakenings on this stack and cluster.
 
-        What is created or updated does not count, so an unrelated rollout voids nothing.
+        Creations and updates do not count, so an unrelated rollout keeps an acknowledgement valid.
         """
-        named: serialise.Json = {
+        content: serialise.Json = {
             "stack": self.stack,
             "cluster": self.cluster_id,
             "removed": [[live.host, *live.key] for live in self.removed],
             "moved": [[move.live.host, *move.live.key, *move.resource.key] for move in self.moved],
-            "weakened": [[each.host, each.field] for each in self.weakened],
+            "weakened": [[weakening.host, weakening.field] for weakening in self.weakened],
         }
         if self.records.removed:
-            named["records"] = [[live.host, live.ip] for live in self.records.removed]
-        text = json.dumps(named, sort_keys=True)
+            content["records"] = [[live.host, live.ip] for live in self.records.removed]
+        text = json.dumps(content, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts that the guard counts each by itself.
+        """The parts that the guard counts separately: hosts and DNS records.
 
-        Two targets may bring about the same hosts, so a part is what exists, and not a target.
+        A part is a kind of thing and not a target, because two targets may serve the same hosts.
         """
         hosts = [live.host for live in self.removed] + [move.live.host for move in self.moved]
         addresses = tuple(f"{live.host} ({live.ip})" for live in self.records.removed)
         return (
-            Part(HOSTS, self.known, self.wanted, tuple(hosts), bool(self.moved)),
-            Part(DNS_RECORDS, self.records.known, self.records.wanted, addresses),
+            Part(HOSTS, self.live_count, self.planned_count, tuple(hosts), bool(self.moved)),
+            Part(DNS_RECORDS, self.records.live_count, self.records.planned_count, addresses),
         )
 
     def __bool__(self) -> bool:
@@ -154,17 +157,18 @@ def between(
     *,
     owner_references: bool = True,
 ) -> Changes:
-    """Compare what is live and ours with the plan.
+    """Compare our live objects and records with the plan.
 
     Args:
-        snapshot: What was seen; its live objects are compared.
+        snapshot: The snapshot whose live objects and records are compared.
         plan: What should exist.
         stack: The value of the stack label.
-        ownership: How live objects of ours are told from others.
-        owner_references: Objects are declared with them.
+        ownership: Which live objects are ours.
+        owner_references: Whether pic declares objects with ownerReferences.
     """
     if not owner_references:
-        plan = replace(plan, resources=tuple(replace(each, owners=()) for each in plan.resources))
+        resources = tuple(replace(resource, owners=()) for resource in plan.resources)
+        plan = replace(plan, resources=resources)
     return _Comparison(snapshot, plan, Inventory(snapshot.live, ownership)).changes(
         stack, snapshot.cluster_id
     )
@@ -179,20 +183,23 @@ class _Comparison:
         self.live_records = snapshot.records
         self.by_key = {live.key: live for live in snapshot.live}
         self.ours = {live.key: live for live in inventory.ours}
-        adopted = {each.key for each in plan.resources if each.adopts} - set(self.ours)
-        self.adopted = {key: self.by_key[key] for key in adopted if key in self.by_key}
-        self.known = {**self.ours, **self.adopted}
-        self.wanted = {resource.key for resource in plan.resources}
+        adopted = {resource.key for resource in plan.resources if resource.adopts}
+        # An object to adopt may have been deleted since; then it is created.
+        self.adopted = {
+            key: self.by_key[key] for key in adopted & set(self.by_key) - set(self.ours)
+        }
+        self.ours_or_adopted = {**self.ours, **self.adopted}
+        self.planned = {resource.key for resource in plan.resources}
 
     def changes(self, stack: str, cluster_id: str) -> Changes:
         moved = tuple(self.moves())
-        gone = set(self.ours) - self.wanted - {move.live.key for move in moved}
-        removed = [self.ours[key] for key in gone]
+        unplanned = set(self.ours) - self.planned - {move.live.key for move in moved}
+        removed = [self.ours[key] for key in unplanned]
         return Changes(
             stack=stack,
             cluster_id=cluster_id,
-            known=len(self.ours) + sum(map(self.is_earlier, self.adopted)),
-            wanted=len(self.plan.resources),
+            live_count=len(self.ours) + sum(map(self.is_earlier, self.adopted)),
+            planned_count=len(self.plan.resources),
             created=tuple(self.created({move.resource.host for move in moved})),
             updated=tuple(self.updates()),
             removed=tuple(sorted(removed, key=lambda live: (live.host, live.key))),
@@ -208,66 +215,74 @@ class _Comparison:
 
     def moves(self) -> Iterator[Move]:
         for resource in self.plan.resources:
-            if resource.key not in self.known:
-                left = [
+            if resource.key not in self.ours_or_adopted:
+                unplanned = [
                     live
                     for live in self.inventory.ours_for(resource.host)
-                    if live.key not in self.wanted
+                    if live.key not in self.planned
                 ]
-                if left:
-                    yield Move(resource, left[0])
+                if unplanned:
+                    yield Move(resource, unplanned[0])
 
     def created(self, moved: set[str]) -> Iterator[Resource]:
         for resource in self.plan.resources:
-            if resource.key not in self.known and resource.host not in moved:
+            if resource.key not in self.ours_or_adopted and resource.host not in moved:
                 yield resource
 
     def updates(self) -> Iterator[Update]:
         for resource in self.plan.resources:
-            live = self.known.get(resource.key)
+            live = self.ours_or_adopted.get(resource.key)
             if live and (fields := tuple(differences(resource, live))):
                 yield Update(resource, live, fields)
 
     def weakened(self) -> Iterator[Weakening]:
         for resource in self.plan.resources:
-            lives = [*self.inventory.ours_for(resource.host)]
-            lives += [live for key, live in self.adopted.items() if key == resource.key]
+            # Two objects of ours may serve a host, in two namespaces. Each one protects it.
+            objects = [*self.inventory.ours_for(resource.host)]
+            objects += [live for key, live in self.adopted.items() if key == resource.key]
             new = resource.spec.http
-            if any(live.spec.http.sso for live in lives) and not new.sso:
+            if any(live.spec.http.sso for live in objects) and not new.sso:
                 yield Weakening(resource.host, "sso")
-            if any(live.spec.http.block_access for live in lives) and not new.block_access:
+            if any(live.spec.http.block_access for live in objects) and not new.block_access:
                 yield Weakening(resource.host, "blockAccess")
 
     def blocked(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:
-            stranger = resource.key in self.by_key and resource.key not in self.known
-            if stranger and self.inventory.owner_kinds[resource.key] is not OwnerKind.PREDECESSOR:
+            foreign = resource.key in self.by_key and resource.key not in self.ours_or_adopted
+            # `predecessors` has the objects of the Go controller.
+            if foreign and self.inventory.owner_kinds[resource.key] is not OwnerKind.PREDECESSOR:
                 yield self.by_key[resource.key]
 
     def predecessors(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:
             for live in self.inventory.predecessors_for(resource.host):
-                if live.key not in self.known:
+                if live.key not in self.ours_or_adopted:
                     yield live
 
 
 def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]:
-    """Yield the fields that pic plans and that differ live; fields of others are not looked at."""
-    for path, (new, old) in _pairs(_view(resource.spec), _view(live.spec), "spec"):
+    """Yield the fields that pic plans and whose live value differs.
+
+    Defaults of the CRD, and fields and labels of other controllers, do not count.
+    """
+    for path, (new, old) in _unequal(_view(resource.spec), _view(live.spec), "spec"):
         yield FieldChange(path, old, new)
     for label, value in sorted(resource.labels.items()):
         if live.labels.get(label) != value:
             yield FieldChange(f"metadata.labels.{label}", live.labels.get(label), value)
-    wanted, there = _owner_view(resource), _owner_view(live)
-    if wanted != there:
-        yield FieldChange("metadata.ownerReferences", there, wanted)
+    planned_owners, live_owners = _owner_view(resource), _owner_view(live)
+    if planned_owners != live_owners:
+        yield FieldChange("metadata.ownerReferences", live_owners, planned_owners)
 
 
 def _view(spec: Spec) -> serialise.Json:
-    """Return a spec to compare: a target without a path is for the whole host, which is planned."""
+    """Return a spec to compare, with `path: None` where a target serves the whole host.
+
+    Without it, a target that opens from one path to the whole host would differ in nothing.
+    """
     view = serialise.spec(spec)
     if "targets" in view:
-        view["targets"] = [{"path": None, **serialise.target(each)} for each in spec.targets]
+        view["targets"] = [{"path": None, **serialise.target(target)} for target in spec.targets]
     return view
 
 
@@ -275,13 +290,13 @@ def _owner_view(owned: Resource | LiveResource) -> list[str]:
     return sorted(f"{owner.name} ({owner.uid})" for owner in owned.owners)
 
 
-def _pairs(new: object, old: object, path: str) -> Iterator[tuple[str, tuple[object, object]]]:
+def _unequal(new: object, old: object, path: str) -> Iterator[tuple[str, tuple[object, object]]]:
     if isinstance(new, Mapping):
         fields = old if isinstance(old, Mapping) else {}
         for key, value in new.items():
-            yield from _pairs(value, fields.get(key), f"{path}.{key}")
+            yield from _unequal(value, fields.get(key), f"{path}.{key}")
     elif isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
-        for at, value in enumerate(new):
-            yield from _pairs(value, old[at], f"{path}[{at}]")
+        for index, value in enumerate(new):
+            yield from _unequal(value, old[index], f"{path}[{index}]")
     elif new != old:
         yield path, (new, old)

@@ -1,7 +1,7 @@
 """Decides what should exist: combines the parts that each target plans into one plan.
 
-Planning is a function of its request. It reads nothing and knows no time, so the same request gives
-the same plan, byte for byte.
+Planning is a pure function of its request: it reads no clock and does no I/O. So the same request
+gives the same plan, byte for byte.
 """
 
 from collections.abc import Iterable
@@ -20,8 +20,9 @@ class PlanRequest:
     """Everything that a plan depends on.
 
     Attributes:
-        stack: The stack whose label new objects get, `<project>.<stack>`.
-        ownership: How our live objects are told from others.
+        stack: The value of the stack label of new objects, before it is shortened to fit a label:
+            `<project>.<stack>`.
+        ownership: Which live objects are ours.
     """
 
     snapshot: Snapshot
@@ -31,14 +32,14 @@ class PlanRequest:
 
 
 class Planner(Protocol):
-    """Plans one part of what should exist."""
+    """Plans one part of what should exist; every target is a planner."""
 
     def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
-        """Return the part, without notices; those go to the log."""
+        """Return the resources and records of this part, and add its notices to the log."""
 
 
 def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
-    """Return the plan of all planners, with the notices of all of them sorted."""
+    """Return one plan with the parts of all planners and their notices, sorted."""
     notices = NoticeLog()
     for unreadable in request.snapshot.unreadable:
         about = Ref(unreadable.kind, unreadable.namespace, unreadable.name)

@@ -8,7 +8,7 @@ from pic.core.model import Family, LiveRecord, Record
 
 @dataclass(frozen=True, slots=True)
 class RecordUpdate:
-    """A DNS record of ours that has another address than it should have."""
+    """A DNS record of ours whose live address differs from the planned one."""
 
     record: Record
     live: LiveRecord
@@ -19,49 +19,56 @@ class RecordChanges:
     """What would change in Pi-hole, each part sorted by host, family and address.
 
     Attributes:
-        known: How many records are live and ours; 0 where Pi-hole was not read.
-        wanted: How many the plan has.
-        compared: Pi-hole was read; if not, nothing is known to change.
+        live_count: How many records are live and ours; 0 if Pi-hole was not read.
+        planned_count: How many records the plan has.
+        compared: Whether Pi-hole was read. If not, no change is known.
     """
 
-    known: int = 0
-    wanted: int = 0
+    live_count: int = 0
+    planned_count: int = 0
     created: tuple[Record, ...] = ()
     updated: tuple[RecordUpdate, ...] = ()
     removed: tuple[LiveRecord, ...] = ()
     compared: bool = False
 
     def __bool__(self) -> bool:
-        """Something would change."""
+        """Whether anything would change."""
         return bool(self.created or self.updated or self.removed)
 
 
 def record_changes(live: Sequence[LiveRecord] | None, planned: Sequence[Record]) -> RecordChanges:
-    """Compare the records of ours with the planned ones.
+    """Compare our live records with the planned ones.
 
     Args:
-        live: What Pi-hole has; None where it was not read.
-        planned: What it should have.
+        live: All records in Pi-hole; None if Pi-hole was not read.
+        planned: The records that should exist.
     """
     if live is None:
-        return RecordChanges(wanted=len(planned))
-    ours: dict[tuple[str, Family], list[LiveRecord]] = {}
-    found = sorted({each for each in live if each.ours}, key=_record_order)
-    for each in found:
-        ours.setdefault(each.key, []).append(each)
-    wanted = {each.key for each in planned}
+        return RecordChanges(planned_count=len(planned))
+    # Pi-hole keeps its records in a plain list, so the same line may occur twice.
+    ours = sorted({record for record in live if record.ours}, key=_record_order)
+    live_keys = {record.key for record in ours}
+    planned_keys = {record.key for record in planned}
+    ordered = sorted(planned, key=_record_order)
     return RecordChanges(
-        known=len(found),
-        wanted=len(planned),
-        created=tuple(sorted((e for e in planned if e.key not in ours), key=_record_order)),
-        # An interrupted update leaves the old address beside the new one.
-        updated=tuple(
-            RecordUpdate(record, other[0])
-            for record in sorted(planned, key=_record_order)
-            if (other := [each for each in ours.get(record.key, ()) if each.ip != record.ip])
-        ),
-        removed=tuple(each for each in found if each.key not in wanted),
+        live_count=len(ours),
+        planned_count=len(planned),
+        created=tuple(record for record in ordered if record.key not in live_keys),
+        updated=_updates(ordered, ours),
+        removed=tuple(record for record in ours if record.key not in planned_keys),
         compared=True,
+    )
+
+
+def _updates(planned: Sequence[Record], ours: Sequence[LiveRecord]) -> tuple[RecordUpdate, ...]:
+    by_key: dict[tuple[str, Family], list[LiveRecord]] = {}
+    for live in ours:
+        by_key.setdefault(live.key, []).append(live)
+    # An interrupted update leaves the old address next to the new one. The old one must still go.
+    return tuple(
+        RecordUpdate(record, outdated[0])
+        for record in planned
+        if (outdated := [live for live in by_key.get(record.key, ()) if live.ip != record.ip])
     )
 
 

@@ -1,8 +1,8 @@
 """Plans the PangolinResources: one for each public host that a selected Ingress claims.
 
-The steps are modules of this package, in this order: `selection` says which Ingresses count,
-`claims` which public hosts they claim and who wins a contested one, and `merge` makes one resource
-of all claims on a host.
+Each step is a module of this package. `selection` decides which Ingresses count. `claims` finds the
+public hosts that they claim, and decides who gets a contested one. `merge` combines all claims on a
+host into one resource.
 """
 
 from pic.core import names
@@ -25,7 +25,7 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)
     selected = select(snapshot.ingresses, snapshot.classes, settings, notices)
     claimed = [claim for ingress in selected for claim in claims.of(ingress)]
-    # An Ingress that cannot be read keeps the hosts it has.
+    # An Ingress with an error may still want its hosts, so it keeps those that it has.
     claimed += [claim for ingress in snapshot.unreadable for claim in claims.of_unreadable(ingress)]
     stack = names.label_value(request.stack)
     merger = merge.Merger(

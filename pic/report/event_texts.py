@@ -1,4 +1,8 @@
-"""Which warnings of a plan their Ingresses are told of as Events. No I/O."""
+"""Decides which warnings of a plan their Ingresses get as Events.
+
+All warnings of one Ingress with the same reason become one text. A digest names each text, and the
+stack's outputs remember the digests, so that a later run reports only what is new.
+"""
 
 import hashlib
 import json
@@ -9,14 +13,16 @@ from pic.core.model import Ingress, Owner
 from pic.core.notices import Level, Notice
 from pic.core.visible import visible
 
-# Each is a request to the API server in every run of a plain `pulumi up`.
+# A plain `pulumi up` sends a request to the API server for each of these in every run.
 WARNINGS_A_RUN = 100
 DIGEST_LENGTH = 16
+# The API server rejects an Event whose message is longer than 1,024 characters.
+MAX_MESSAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """What one Ingress is told for one reason."""
+class EventText:
+    """The warning that one Ingress gets for one reason."""
 
     ingress: Owner
     reason: str
@@ -24,41 +30,42 @@ class Warned:
 
     @property
     def digest(self) -> str:
-        """Names this text at this very Ingress: the same one is told once."""
+        """Names this text for exactly this Ingress, so that it is reported only once."""
         text = json.dumps([self.ingress.uid, self.reason, self.message])
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
-def warnings(notices: Iterable[Notice], ingresses: Iterable[Ingress]) -> tuple[Warned, ...]:
-    """Return the warnings about Ingresses that the cluster has, sorted, not more than it can bear.
+def warnings(notices: Iterable[Notice], ingresses: Iterable[Ingress]) -> tuple[EventText, ...]:
+    """Return the warnings about Ingresses of the cluster, sorted, at most `WARNINGS_A_RUN`.
 
-    Those of one Ingress with the same reason are one, which says how many they are.
+    An Ingress from a manifest file has no uid and cannot have Events.
     """
-    uids = {(each.namespace, each.name): each.uid for each in ingresses if each.uid}
-    found: dict[tuple[Owner, str], set[str]] = {}
-    for each in notices:
-        uid = uids.get((each.about.namespace, each.about.name))
-        if each.level is Level.WARNING and each.about.kind == "Ingress" and uid:
-            owner = Owner(each.about.namespace, each.about.name, uid)
-            found.setdefault((owner, each.reason.value), set()).add(each.message)
-    ordered = sorted(found, key=lambda key: (key[0].namespace, key[0].name, key[1]))
+    uids = {(ingress.namespace, ingress.name): ingress.uid for ingress in ingresses if ingress.uid}
+    messages: dict[tuple[Owner, str], set[str]] = {}
+    for notice in notices:
+        about = notice.about
+        uid = uids.get((about.namespace, about.name))
+        if notice.level is Level.WARNING and about.kind == "Ingress" and uid:
+            owner = Owner(about.namespace, about.name, uid)
+            messages.setdefault((owner, notice.reason.value), set()).add(notice.message)
+    ordered = sorted(messages, key=lambda key: (key[0].namespace, key[0].name, key[1]))
     return tuple(
-        Warned(owner, reason, _text(sorted(found[owner, reason])))
+        EventText(owner, reason, _text(sorted(messages[owner, reason])))
         for owner, reason in ordered[:WARNINGS_A_RUN]
     )
 
 
-def digests(warned: Iterable[Warned]) -> list[str]:
-    """Return what a run remembers of what was told, sorted."""
-    return sorted(each.digest for each in warned)
+def digests(texts: Iterable[EventText]) -> list[str]:
+    """Return the digests of the texts, sorted, as a run stores them."""
+    return sorted(text.digest for text in texts)
 
 
-def news(warned: Iterable[Warned], told: Iterable[str]) -> tuple[Warned, ...]:
-    """Return what the last run has not told."""
-    known = frozenset(told)
-    return tuple(each for each in warned if each.digest not in known)
+def unreported(texts: Iterable[EventText], reported: Iterable[str]) -> tuple[EventText, ...]:
+    """Return the texts whose digests an earlier run has not stored."""
+    stored = frozenset(reported)
+    return tuple(text for text in texts if text.digest not in stored)
 
 
 def _text(messages: Sequence[str]) -> str:
-    rest = f" … and {len(messages) - 1} more: see pic plan" if len(messages) > 1 else ""
-    return f"{visible(messages[0])[: 1000 - len(rest)]}{rest}"
+    rest = f" … and {len(messages) - 1} more: run pic plan" if len(messages) > 1 else ""
+    return f"{visible(messages[0])[: MAX_MESSAGE - len(rest)]}{rest}"

@@ -1,4 +1,4 @@
-"""Reviews as one HTML page that needs nothing else: no script, no other file. No I/O."""
+"""Prints a review as one HTML page without scripts and without other files."""
 
 from collections.abc import Iterator
 from html import escape
@@ -10,7 +10,8 @@ from pic.report.tables import Column, Section
 
 ABSENT = "—"
 
-# Whatever a host or an annotation says, the page loads and runs nothing.
+# The author of a pull request chooses hosts and annotations. This policy lets the page load and run
+# nothing, whatever they contain.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """\
 :root { color-scheme: light dark; --line: #8884; --bad: #c62828; }
@@ -27,13 +28,13 @@ code, pre { font: .87em/1.5 ui-monospace, monospace; }
 code, pre { overflow-wrap: anywhere; white-space: pre-wrap; }"""
 
 
-def review(value: Review) -> str:
-    """Return a review, whole."""
-    return "\n".join([*_lines(value), ""])
+def render_review(review: Review) -> str:
+    """Return a review as a page with all its rows."""
+    return "\n".join([*_lines(review), ""])
 
 
-def _lines(value: Review) -> Iterator[str]:
-    title = f"Exposure of {value.stack}{': refused' if value.refusals else ''}"
+def _lines(review: Review) -> Iterator[str]:
+    title = f"Changes to stack {review.stack}{': refused' if review.refusals else ''}"
     yield "<!doctype html>"
     yield '<html lang="en">'
     yield '<meta charset="utf-8">'
@@ -42,30 +43,32 @@ def _lines(value: Review) -> Iterator[str]:
     yield f"<title>{_safe(title)}</title>"
     yield f"<style>\n{_STYLE}\n</style>"
     yield f"<h1>{_safe(title)}</h1>"
-    yield f'<p class="counts">{_safe(tables.counts(value))}</p>'
-    if value.refusals:
-        yield from _refusal(value)
-    for section in tables.of_review(value):
+    yield f'<p class="counts">{_safe(tables.counts(review))}</p>'
+    if review.refusals:
+        yield from _refusal(review)
+    for section in tables.review_sections(review):
         yield from _section(section)
-    yield f'<p class="foot">{_safe(tables.foot(value))}</p>'
+    yield f'<p class="foot">{_safe(tables.footer(review))}</p>'
     yield "</html>"
 
 
-def _refusal(value: Review) -> Iterator[str]:
+def _refusal(review: Review) -> Iterator[str]:
+    digest = _code(review.changes.digest)
     yield '<div class="refused">'
-    yield f"<p><strong>The guard refuses this</strong> (digest {_code(value.changes.digest)}):</p>"
+    yield f"<p><strong>The guard refuses these changes</strong> (digest {digest}):</p>"
     yield "<ul>"
-    for refusal in value.refusals:
+    for refusal in review.refusals:
         yield f"<li>{_safe(refusal.message)}</li>"
     yield "</ul>"
-    if value.stale_acknowledgement:
-        yield f"<p>The acknowledgement {_code(value.stale_acknowledgement)} is for other changes.</p>"
-    if value.acknowledgeable:
-        yield "<p>If this is intended, let exactly these changes through, this check with"
-        yield f"{_code(value.variable)} in its environment, and the deployment with:</p>"
-        yield f"<pre>{_safe(value.command)}</pre>"
+    if review.stale_acknowledgement:
+        stale = _code(review.stale_acknowledgement)
+        yield f"<p>The acknowledgement {stale} is for other changes.</p>"
+    if review.acknowledgeable:
+        yield "<p>If this is intended, acknowledge exactly these changes: set"
+        yield f"{_code(review.variable)} in the environment of this check, and deploy with:</p>"
+        yield f"<pre>{_safe(review.command)}</pre>"
     else:
-        yield "<p>No acknowledgement lets this through.</p>"
+        yield "<p>An acknowledgement does not help here.</p>"
     yield "</div>"
 
 

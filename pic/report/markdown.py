@@ -1,7 +1,7 @@
-"""Reviews and plans as Markdown, for a comment in a pull request. No I/O.
+"""Prints reviews and plans as Markdown, for a comment on a pull request.
 
-Whoever opens a pull request decides what hosts, paths and annotations say. So each such text is in
-code, where it is neither markup nor a mention, and nothing of it can end the code early.
+The author of a pull request chooses its hosts, paths and annotations. Every such text is printed as
+code, where it is neither markup nor a mention, and nothing in it can end the code early.
 """
 
 import re
@@ -16,66 +16,71 @@ from pic.report import text as text_report
 from pic.report.review import Review
 from pic.report.tables import Section
 
-# GitHub takes 65,536 characters; the rest is for whoever adds a line to the comment.
+# GitHub accepts 65,536 characters. The rest is room for lines that a pipeline adds.
 LIMIT = 64_000
-# Of one text; a whole one may be as long as an annotation, 256 KiB. Reasons name up to ten hosts.
-LONGEST = 400
-LONGEST_REASON = 4_000
+# An annotation may be 256 KiB long. A refusal names up to ten hosts.
+MAX_TEXT = 400
+MAX_REFUSAL = 4_000
 ABSENT = "—"
 
-# What stands between backticks as it is, in a table as well.
+# Matches text that is safe between backticks, in a table as well.
 _TAME = re.compile(r"[^\s`|\\]([^`|\\]*[^\s`|\\])?")
 _PLAIN = re.compile(r"[A-Za-z0-9 ]")
 
 
-def review(value: Review) -> str:
-    """Return a review; its first line is a mark by which a later one can take its place."""
+def render_review(review: Review) -> str:
+    """Return a review. A pipeline finds the comment to replace by the first line."""
     head = [
-        f"<!-- pic:review:{value.project}.{value.stack} -->",
-        f"### Exposure of {code(value.stack)}{': refused' if value.refusals else ''}",
+        f"<!-- pic:review:{review.project}.{review.stack} -->",
+        f"### Changes to stack {code(review.stack)}{': refused' if review.refusals else ''}",
         "",
-        f"**{tables.counts(value)}**",
+        f"**{tables.counts(review)}**",
     ]
-    if value.refusals:
-        head += ["", *_refusal(value)]
-    return _document(head, tables.of_review(value), ["", code(tables.foot(value))])
+    if review.refusals:
+        head += ["", *_refusal(review)]
+    return _document(head, tables.review_sections(review), ["", code(tables.footer(review))])
 
 
-def plan(value: Plan) -> str:
+def render_plan(plan: Plan) -> str:
     """Return a plan."""
-    head = ["### Plan", "", f"**{text_report.counts(value)}**"]
-    return _document(head, tables.of_plan(value), [])
+    head = ["### Plan", "", f"**{text_report.counts(plan)}**"]
+    return _document(head, tables.plan_sections(plan), [])
 
 
-def _refusal(value: Review) -> Iterator[str]:
+def _refusal(review: Review) -> Iterator[str]:
     yield "> [!CAUTION]"
-    yield f"> The guard refuses this (digest {code(value.changes.digest)}):"
+    yield f"> The guard refuses these changes (digest {code(review.changes.digest)}):"
     yield ">"
-    for refusal in value.refusals:
-        yield f"> - {code(refusal.message, LONGEST_REASON)}"
+    for refusal in review.refusals:
+        yield f"> - {code(refusal.message, MAX_REFUSAL)}"
     yield ">"
-    if value.stale_acknowledgement:
-        yield f"> The acknowledgement {code(value.stale_acknowledgement)} is for other changes."
+    if review.stale_acknowledgement:
+        yield f"> The acknowledgement {code(review.stale_acknowledgement)} is for other changes."
         yield ">"
-    if value.acknowledgeable:
-        yield "> If this is intended, let exactly these changes through, this check with"
-        yield f"> {code(value.variable)} in its environment, and the deployment with:"
+    if review.acknowledgeable:
+        yield "> If this is intended, acknowledge exactly these changes: set"
+        yield f"> {code(review.variable)} in the environment of this check, and deploy with:"
         yield ">"
         yield "> ```sh"
-        yield f"> {value.command}"
+        yield f"> {review.command}"
         yield "> ```"
     else:
-        yield "> No acknowledgement lets this through."
+        yield "> An acknowledgement does not help here."
 
 
-def code(text: str, longest: int = LONGEST) -> str:
-    """Return a text as code, safe in a paragraph, a list and a table."""
+def code(text: str, limit: int = MAX_TEXT) -> str:
+    """Return a text as code that is safe in a paragraph, a list and a table.
+
+    Args:
+        text: Any text.
+        limit: How many characters of it to show.
+    """
     shown = visible(text)
     if not _TAME.fullmatch(shown):
-        # Escaped it is up to 18 times as long.
-        longest = LONGEST
-    if len(shown) > longest:
-        shown = f"{shown[:longest]}… ({len(shown):,} characters)"
+        # Each character may become an entity of up to 18 characters.
+        limit = MAX_TEXT
+    if len(shown) > limit:
+        shown = f"{shown[:limit]}… ({len(shown):,} characters)"
     if _TAME.fullmatch(shown):
         return f"`{shown}`"
     return f"<code>{''.join(map(_entity, shown))}</code>" if shown else ABSENT
@@ -83,62 +88,62 @@ def code(text: str, longest: int = LONGEST) -> str:
 
 def _entity(char: str) -> str:
     if char == "@":
-        # Alone in its element: GitHub makes links of what looks like an address, in code too.
+        # GitHub turns an e-mail address into a link even in code, unless the @ has its own element.
         return "<span>&#64;</span>"
     return char if _PLAIN.match(char) else f"&#{ord(char)};"
 
 
 def _length(text: str) -> int:
-    """Return a length in UTF-16 units: never less than the characters that any host counts."""
+    """Return a length in UTF-16 units; no Git host counts more characters than that."""
     return len(text.encode("utf-16-le")) // 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A section with its rows as lines."""
+    """A section as lines of Markdown."""
 
     head: tuple[str, ...]
     rows: tuple[str, ...]
 
     def lines(self, shown: int) -> Iterator[str]:
-        """Yield its lines with only the first rows."""
+        """Yield the lines of the section with only the first rows."""
         yield from self.head[: None if shown else 2]
         yield from self.rows[:shown]
         if shown < len(self.rows):
             yield ""
-            yield f"_{len(self.rows) - shown:,} of {len(self.rows):,} left out here._"
+            yield f"_{len(self.rows) - shown:,} of {len(self.rows):,} rows are not shown._"
 
 
-def _document(head: Sequence[str], found: Iterable[Section], foot: Sequence[str]) -> str:
-    """Put a text together; where it is too long, the last rows are left out, and that is told."""
-    blocks = [_block(each) for each in found]
-    whole = _text(head, blocks, [len(each.rows) for each in blocks], foot)
+def _document(head: Sequence[str], sections: Iterable[Section], foot: Sequence[str]) -> str:
+    """Return the whole text. If it is too long, leave out the last rows and say so."""
+    blocks = [_block(section) for section in sections]
+    whole = _text(head, blocks, [len(block.rows) for block in blocks], foot)
     if _length(whole) < LIMIT:
         return whole
-    total = sum(len(each.rows) for each in blocks)
-    told = [*head, "", _trimmed(total, total)]
-    # The longest text around the rows: every section with its line about what is left out.
-    around = _length(_text(told, blocks, [0] * len(blocks), foot))
-    around += sum(_length("\n".join(each.head)) for each in blocks)
+    total = sum(len(block.rows) for block in blocks)
+    # The longest possible text around the rows: each section says that rows are left out.
+    trimmed_head = [*head, "", _trimmed(total, total)]
+    around = _length(_text(trimmed_head, blocks, [0] * len(blocks), foot))
+    around += sum(_length("\n".join(block.head)) for block in blocks)
     shown = _fitting(blocks, LIMIT - 1 - around)
     return _text([*head, "", _trimmed(total - sum(shown), total)], blocks, shown, foot)
 
 
-def _trimmed(left: int, total: int) -> str:
+def _trimmed(hidden: int, total: int) -> str:
     return (
-        f"**Trimmed: {left:,} of {total:,} rows are left out, the least important first.**"
-        " `--output html` and `--output json` have all of them."
+        f"**Trimmed: {hidden:,} of {total:,} rows are not shown, the least important ones.**"
+        " `--output html` and `--output json` show all rows."
     )
 
 
 def _fitting(blocks: Sequence[_Block], room: int) -> list[int]:
     """Return how many rows of each block fit, in order, up to the first that does not."""
-    used = accumulate(_length(row) + 1 for block in blocks for row in block.rows)
-    left = sum(size <= room for size in used)
+    sizes = accumulate(_length(row) + 1 for block in blocks for row in block.rows)
+    remaining = sum(size <= room for size in sizes)
     shown = []
     for block in blocks:
-        shown.append(min(left, len(block.rows)))
-        left -= shown[-1]
+        shown.append(min(remaining, len(block.rows)))
+        remaining -= shown[-1]
     return shown
 
 

@@ -1,8 +1,11 @@
-"""What a reviewer of a change must know, most important first, whatever the form. No I/O."""
+"""Collects what a reviewer of a change must know, the most important first.
+
+A review is a value. `tables` makes tables of it, and `text`, `markdown` and `html` print them.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pic.core.model import (
@@ -12,7 +15,7 @@ from pic.core.model import (
     Resource,
     Spec,
 )
-from pic.core.notices import Level, Notice
+from pic.core.notices import Level, Notice, Ref
 from pic.planning import serialise
 from pic.planning.changes import Changes, Move, Update
 from pic.planning.guard import Refusal
@@ -25,7 +28,7 @@ _PROTECTION = {"sso": "login", "blockAccess": "block"}
 
 
 class Access(StrEnum):
-    """Who gets to see a host."""
+    """Who can open a host."""
 
     PUBLIC = "public"
     LOGIN = "login"
@@ -35,7 +38,7 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A host that everybody can see from now on; `before` is None where the host is new."""
+    """A host that becomes public; `before` is `None` if the host is new."""
 
     resource: Resource
     before: Access | None
@@ -43,7 +46,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A host that loses protection: `login`, `block` or both."""
+    """A host that loses protection: `login`, `block` or both. `after` is its new access."""
 
     host: str
     lost: tuple[str, ...]
@@ -55,15 +58,15 @@ class Review:
     """Everything that a report shows.
 
     Attributes:
-        project: With `stack`, names the report, so that a later one can take its place.
+        project: Names the report, together with `stack`, so that a later report can replace it.
         openings: Hosts that become public, sorted by host.
         losses: Hosts that lose login or block, sorted by host.
-        notices: Those to show, warnings first.
-        known_notices: How many others were there without the branch; None where there is no
-            branch, and so all are shown.
-        refusals: Why the guard refuses the changes; empty where it does not.
+        notices: The notices to show, warnings first.
+        hidden_notices: How many notices are not shown because they exist without the branch too;
+            None without a branch, because then all are shown.
+        refusals: Why the guard refuses the changes; empty if it allows them.
         stale_acknowledgement: An acknowledgement that was given for other changes.
-        held_records: DNS records that stay as they are, since what asks for them is not understood.
+        held_records: DNS records that stay unchanged because their Ingress cannot be understood.
     """
 
     project: str
@@ -72,19 +75,19 @@ class Review:
     openings: tuple[Opening, ...] = ()
     losses: tuple[Loss, ...] = ()
     notices: tuple[Notice, ...] = ()
-    known_notices: int | None = None
+    hidden_notices: int | None = None
     refusals: tuple[Refusal, ...] = ()
     stale_acknowledgement: str = ""
     held_records: tuple[Record, ...] = ()
 
     @property
     def has_records(self) -> bool:
-        """There is anything to say of DNS records; of a stack without Pi-hole there is not."""
+        """Whether the stack has DNS records; without Pi-hole a report does not mention them."""
         return self.changes.records != RecordChanges()
 
     @property
     def acknowledgeable(self) -> bool:
-        """Whether the digest of the changes lets them through."""
+        """Whether an acknowledgement lets the changes through."""
         return all(refusal.acknowledgeable for refusal in self.refusals)
 
     @property
@@ -94,57 +97,67 @@ class Review:
 
     @property
     def variable(self) -> str:
-        """The variable that lets a report of exactly these changes pass."""
+        """The environment variable that lets a check of exactly these changes pass."""
         return f"PIC_ACKNOWLEDGE={self.changes.digest}"
 
 
 @dataclass(frozen=True, slots=True)
 class StackRef:
-    """Whose changes are reviewed: a stack of a project."""
+    """Names a stack of a project."""
 
     project: str
     stack: str
 
 
 def build(
-    subject: StackRef,
+    ref: StackRef,
     plan: Plan,
     changes: Changes,
     *,
-    known: frozenset[Notice] | None = None,
     refusals: Sequence[Refusal] = (),
     acknowledgement: str = "",
 ) -> Review:
-    """Return the review of changes.
+    """Return the review of changes, with all notices of the plan.
 
     Args:
-        subject: The stack.
+        ref: The stack whose changes are reviewed.
         plan: What should exist.
         changes: The difference between what is live and that plan.
-        known: The notices without the branch; None where there is no branch.
         refusals: Why the guard refuses the changes.
         acknowledgement: The value of `pic:acknowledge`.
     """
-    shown = [notice for notice in plan.notices if notice not in (known or ())]
-    helps = bool(refusals) and all(refusal.acknowledgeable for refusal in refusals)
     return Review(
-        subject.project,
-        subject.stack,
+        ref.project,
+        ref.stack,
         changes,
-        openings=tuple(sorted(openings(changes), key=lambda each: each.resource.host)),
+        openings=tuple(sorted(openings(changes), key=lambda opening: opening.resource.host)),
         losses=tuple(_losses(plan, changes)),
-        notices=tuple(
-            sorted(shown, key=lambda each: (each.level is not Level.WARNING, each.order))
-        ),
-        known_notices=None if known is None else len(plan.notices) - len(shown),
+        notices=tuple(sorted(plan.notices, key=_warnings_first)),
         refusals=tuple(refusals),
-        stale_acknowledgement=acknowledgement if helps and acknowledgement != changes.digest else "",
-        held_records=tuple(each for each in plan.records if each.held),
+        stale_acknowledgement=_stale(acknowledgement, changes, refusals),
+        held_records=tuple(record for record in plan.records if record.held),
     )
 
 
+def hide_notices(review: Review, base_notices: Collection[Notice]) -> Review:
+    """Return the review without the notices that exist without the branch too."""
+    notices = tuple(notice for notice in review.notices if notice not in base_notices)
+    hidden = len(review.notices) - len(notices)
+    return replace(review, notices=notices, hidden_notices=hidden)
+
+
+def _warnings_first(notice: Notice) -> tuple[bool, tuple[Ref, str, str, str]]:
+    return notice.level is not Level.WARNING, notice.order
+
+
+def _stale(acknowledgement: str, changes: Changes, refusals: Sequence[Refusal]) -> str:
+    """Return the acknowledgement if it is for other changes and a new one would help."""
+    helps = bool(refusals) and all(refusal.acknowledgeable for refusal in refusals)
+    return acknowledgement if helps and acknowledgement != changes.digest else ""
+
+
 def access(spec: Spec) -> Access:
-    """Say who gets to see the host of a spec."""
+    """Say who can open the host of a spec."""
     if spec.enabled is False:
         return Access.OFF
     if spec.http.block_access:
@@ -157,24 +170,24 @@ def openings(changes: Changes) -> Iterator[Opening]:
     for resource in changes.created:
         if access(resource.spec) is Access.PUBLIC:
             yield Opening(resource, None)
-    altered: list[Update | Move] = [*changes.updated, *changes.moved]
-    for each in altered:
-        before = access(each.live.spec)
-        if before is not Access.PUBLIC and access(each.resource.spec) is Access.PUBLIC:
-            yield Opening(each.resource, before)
+    existing: list[Update | Move] = [*changes.updated, *changes.moved]
+    for change in existing:
+        before = access(change.live.spec)
+        if before is not Access.PUBLIC and access(change.resource.spec) is Access.PUBLIC:
+            yield Opening(change.resource, before)
 
 
 def _losses(plan: Plan, changes: Changes) -> Iterator[Loss]:
-    planned = {each.host: each for each in plan.resources}
+    resources = {resource.host: resource for resource in plan.resources}
     lost: dict[str, list[str]] = {}
-    for weak in changes.weakened:
-        lost.setdefault(weak.host, []).append(_PROTECTION[weak.field])
+    for weakening in changes.weakened:
+        lost.setdefault(weakening.host, []).append(_PROTECTION[weakening.field])
     for host in sorted(lost):
-        yield Loss(host, tuple(lost[host]), access(planned[host].spec))
+        yield Loss(host, tuple(lost[host]), access(resources[host].spec))
 
 
 def as_json(review: Review) -> Json:
-    """Return the review as its versioned contract has it."""
+    """Return the review as JSON; `version` changes when readers have to change."""
     changes = review.changes
     return {
         "version": VERSION,
@@ -185,45 +198,46 @@ def as_json(review: Review) -> Json:
         "counts": _json_counts(review),
         "refusal": _json_refusal(review),
         "public": [
-            {"host": each.resource.host, "before": each.before or "new"} for each in review.openings
+            {"host": opening.resource.host, "before": opening.before or "new"}
+            for opening in review.openings
         ],
         "weakened": [
-            {"host": each.host, "loses": list(each.lost), "after": each.after}
-            for each in review.losses
+            {"host": loss.host, "loses": list(loss.lost), "after": loss.after}
+            for loss in review.losses
         ],
         "removed": [{"host": live.host or None, **_key(live.key)} for live in changes.removed],
         "moved": [
             {
-                "host": each.resource.host,
-                "from": _key(each.live.key),
-                "to": _key(each.resource.key),
+                "host": move.resource.host,
+                "from": _key(move.live.key),
+                "to": _key(move.resource.key),
             }
-            for each in changes.moved
+            for move in changes.moved
         ],
-        "created": [serialise.resource(each) for each in changes.created],
-        "updated": [_json_update(each) for each in changes.updated],
+        "created": [serialise.resource(resource) for resource in changes.created],
+        "updated": [_json_update(update) for update in changes.updated],
         **({"records": _json_records(review)} if review.has_records else {}),
-        "notices": [serialise.notice(each) for each in review.notices],
+        "notices": [serialise.notice(notice) for notice in review.notices],
     }
 
 
 def _json_records(review: Review) -> Json:
-    """Return the DNS records; `compared` is false where Pi-hole was not read."""
+    """Return the DNS records; `compared` is false if Pi-hole was not read."""
     changes = review.changes.records
     return {
-        "live": changes.known,
-        "planned": changes.wanted,
+        "live": changes.live_count,
+        "planned": changes.planned_count,
         "compared": changes.compared,
-        "removed": [_json_record(each) for each in changes.removed],
+        "removed": [_json_record(record) for record in changes.removed],
         "updated": [
-            {"host": each.record.host, "old": each.live.ip, "new": each.record.ip}
-            for each in changes.updated
+            {"host": update.record.host, "old": update.live.ip, "new": update.record.ip}
+            for update in changes.updated
         ],
         "created": [
-            {**_json_record(each), "owners": serialise.owners(each.owners)}
-            for each in changes.created
+            {**_json_record(record), "owners": serialise.owners(record.owners)}
+            for record in changes.created
         ],
-        "held": [_json_record(each) for each in review.held_records],
+        "held": [_json_record(record) for record in review.held_records],
     }
 
 
@@ -232,10 +246,10 @@ def _json_record(record: Record | LiveRecord) -> Json:
 
 
 def _json_counts(review: Review) -> Mapping[str, int | None]:
-    changes, levels = review.changes, Counter(each.level for each in review.notices)
+    changes, levels = review.changes, Counter(notice.level for notice in review.notices)
     return {
-        "live": changes.known,
-        "planned": changes.wanted,
+        "live": changes.live_count,
+        "planned": changes.planned_count,
         "public": len(review.openings),
         "weakened": len(review.losses),
         "removed": len(changes.removed),
@@ -244,7 +258,7 @@ def _json_counts(review: Review) -> Mapping[str, int | None]:
         "updated": len(changes.updated),
         "warnings": levels[Level.WARNING],
         "remarks": levels[Level.NORMAL],
-        "knownNotices": review.known_notices,
+        "knownNotices": review.hidden_notices,
     }
 
 
@@ -263,7 +277,9 @@ def _json_update(update: Update) -> Json:
     return {
         "host": update.resource.host,
         **_key(update.resource.key),
-        "fields": [{"path": each.path, "old": each.old, "new": each.new} for each in update.fields],
+        "fields": [
+            {"path": field.path, "old": field.old, "new": field.new} for field in update.fields
+        ],
     }
 
 

@@ -1,4 +1,7 @@
-"""What a review shows, as tables: the same for every form of it, most important first. No I/O."""
+"""Makes tables of reviews and plans, the most important rows first.
+
+Text, Markdown and HTML take their words from here, so that they agree on the same plan.
+"""
 
 import json
 from collections import Counter
@@ -6,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pic.core.model import (
+    LiveRecord,
     LiveResource,
     Plan,
     Record,
@@ -17,46 +21,46 @@ from pic.report.review import Review, access
 
 
 def access_of(resource: Resource) -> str:
-    """Return who may see a host, and whether it is held."""
-    who = access(resource.spec)
-    return f"{who} (held)" if resource.held else who
+    """Return who can open a host, and whether the host is held."""
+    level = access(resource.spec)
+    return f"{level} (held)" if resource.held else level
 
 
 def backends(resource: Resource) -> list[str]:
-    """Return where the paths of a host lead."""
+    """Return each path of a host with the backend that serves it."""
     return [
-        f"{each.path or '/'} → {each.method}://{each.ip}:{each.port}"
-        for each in resource.spec.targets
+        f"{target.path or '/'} → {target.method}://{target.ip}:{target.port}"
+        for target in resource.spec.targets
     ]
 
 
 def tunnel(resource: Resource) -> str:
-    """Return the tunnel of a host; empty where it has none."""
-    found = resource.spec.tunnel
-    if found is None:
+    """Return the tunnel of a host; empty if the host has none."""
+    ref = resource.spec.tunnel
+    if ref is None:
         return ""
-    return f"{found.namespace}/{found.name}" if found.namespace else found.name
+    return f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
 
 
 def counts(review: Review) -> str:
-    """Return the review in a line; what is zero is left out."""
-    changes, levels = review.changes, Counter(each.level for each in review.notices)
-    new = "" if review.known_notices is None else "new "
-    found = [
+    """Return the review in one line, without the counts that are zero."""
+    changes, levels = review.changes, Counter(notice.level for notice in review.notices)
+    new = "" if review.hidden_notices is None else "new "
+    parts = [
         _many(len(review.openings), "host becomes public", "hosts become public"),
-        _many(len(review.losses), "host loses login or block", "hosts lose login or block"),
-        _many(len(changes.removed), "removed"),
-        _many(len(changes.moved), "moved"),
-        _many(len(changes.created), "new"),
-        _many(len(changes.updated), "changed"),
+        _many(len(review.losses), "host loses protection", "hosts lose protection"),
+        _many(len(changes.removed), "host removed", "hosts removed"),
+        _many(len(changes.moved), "host moved", "hosts moved"),
+        _many(len(changes.created), "new host", "new hosts"),
+        _many(len(changes.updated), "host changed", "hosts changed"),
         *_record_counts(review),
         _many(levels[Level.WARNING], f"{new}warning", f"{new}warnings"),
         _many(levels[Level.NORMAL], f"{new}remark", f"{new}remarks"),
     ]
-    said = [each for each in found if each]
+    shown = [part for part in parts if part]
     if not changes:
-        said.insert(0, "no changes")
-    return f"{', '.join(said)} ({_sizes(review)})"
+        shown.insert(0, "no changes")
+    return f"{', '.join(shown)} ({_sizes(review)})"
 
 
 def _record_counts(review: Review) -> Iterator[str]:
@@ -69,37 +73,41 @@ def _record_counts(review: Review) -> Iterator[str]:
 
 def _sizes(review: Review) -> str:
     changes, records = review.changes, review.changes.records
-    found = f"{changes.known:,} live, {changes.wanted:,} planned"
+    hosts = f"{changes.live_count:,} live, {changes.planned_count:,} planned"
     if not review.has_records:
-        return found
-    live = f"{records.known:,} live" if records.compared else "not compared"
-    return f"{found}; DNS records: {live}, {records.wanted:,} planned"
+        return hosts
+    live = f"{records.live_count:,} live" if records.compared else "not compared"
+    return f"{hosts}; DNS records: {live}, {records.planned_count:,} planned"
 
 
-def foot(review: Review) -> str:
-    """Return what tells this review from others, and what is not in it."""
-    found = [f"digest {review.changes.digest}"]
+def footer(review: Review) -> str:
+    """Return the digest and the cluster of a review, and how many notices it hides."""
+    parts = [f"digest {review.changes.digest}"]
     if review.changes.cluster_id:
-        found.append(f"cluster {review.changes.cluster_id}")
-    if review.known_notices:
-        there = _many(
-            review.known_notices,
-            "notice that is there without the branch is",
-            "notices that are there without the branch are",
+        parts.append(f"cluster {review.changes.cluster_id}")
+    if review.hidden_notices:
+        hidden = _many(
+            review.hidden_notices,
+            "notice is not shown: it exists without the branch too",
+            "notices are not shown: they exist without the branch too",
         )
-        found.append(f"{there} not shown")
-    return " · ".join(found)
+        parts.append(hidden)
+    return " · ".join(parts)
 
 
-def _many(count: int, one: str, more: str = "") -> str:
-    if not count:
-        return ""
-    return f"{count:,} {one if count == 1 else more or one}"
+def _many(count: int, one: str, many: str) -> str:
+    """Return the count with its words; empty if it is zero."""
+    return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `literal` holds names and values of others, which must show as they are."""
+    """A column of a table.
+
+    Attributes:
+        literal: Whether the cells are names and values of other people, which must not be taken
+            for markup.
+    """
 
     title: str
     literal: bool = True
@@ -110,7 +118,7 @@ Row = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One kind of thing to know; a cell that is None is of something absent."""
+    """A table with a title; a cell that is `None` stands for an absent value."""
 
     title: str
     columns: tuple[Column, ...]
@@ -121,111 +129,119 @@ _HOST, _ADDRESS, _ACCESS = Column("Host"), Column("Address"), Column("Access", l
 _OBJECT, _TUNNEL, _BACKENDS = Column("Object"), Column("Tunnel"), Column("Backends")
 
 
-def of_review(review: Review) -> list[Section]:
-    """Return what is not empty, most important first."""
-    title = "Notices" if review.known_notices is None else "New notices"
-    found = (
+def review_sections(review: Review) -> list[Section]:
+    """Return the tables of a review that have rows, the most important first."""
+    title = "Notices" if review.hidden_notices is None else "New notices"
+    sections = (
         *_exposure(review),
-        *_going(review.changes),
-        *_coming(review.changes),
-        _records("DNS records held", [(each.host, each.ip) for each in review.held_records]),
-        _noticed(review.notices, title),
+        *_removals(review.changes),
+        *_additions(review.changes),
+        _records("Held DNS records", review.held_records),
+        _notices(title, review.notices),
     )
-    return [section for section in found if section.rows]
+    return [section for section in sections if section.rows]
 
 
-def of_plan(plan: Plan) -> list[Section]:
-    """Return what is not empty of a plan."""
-    found = (
-        _whole(plan.resources, "Resources"),
-        _records("DNS records", [(each.host, address(each)) for each in plan.records]),
-        _noticed(plan.notices, "Notices"),
+def plan_sections(plan: Plan) -> list[Section]:
+    """Return the tables of a plan that have rows."""
+    sections = (
+        _resources("Resources", plan.resources),
+        _addresses("DNS records", [(record.host, address(record)) for record in plan.records]),
+        _notices("Notices", plan.notices),
     )
-    return [section for section in found if section.rows]
+    return [section for section in sections if section.rows]
 
 
 def _exposure(review: Review) -> Iterator[Section]:
     yield Section(
-        "Become public",
-        (_HOST, Column("Before", literal=False), _BACKENDS),
+        "Hosts that become public",
+        (_HOST, Column("Access before", literal=False), _BACKENDS),
         tuple(
-            (each.resource.host, each.before or "new", ", ".join(backends(each.resource)))
-            for each in review.openings
+            (
+                opening.resource.host,
+                opening.before or "new",
+                ", ".join(backends(opening.resource)),
+            )
+            for opening in review.openings
         ),
     )
     yield Section(
-        "Lose login or block",
-        (_HOST, Column("Loses", literal=False), Column("After", literal=False)),
-        tuple((each.host, ", ".join(each.lost), each.after) for each in review.losses),
+        "Hosts that lose protection",
+        (_HOST, Column("Protection lost", literal=False), Column("Access after", literal=False)),
+        tuple((loss.host, ", ".join(loss.lost), loss.after) for loss in review.losses),
     )
 
 
-def _going(changes: Changes) -> Iterator[Section]:
+def _removals(changes: Changes) -> Iterator[Section]:
     yield Section(
-        "Removed",
+        "Removed hosts",
         (_HOST, _OBJECT),
         tuple((live.host or None, place(live)) for live in changes.removed),
     )
     yield Section(
-        "Moved to another namespace",
+        "Hosts that move to another namespace",
         (_HOST, Column("From"), Column("To")),
         tuple(
-            (each.resource.host, place(each.live), place(each.resource)) for each in changes.moved
+            (move.resource.host, place(move.live), place(move.resource)) for move in changes.moved
         ),
     )
-    gone = [(each.host, each.ip) for each in changes.records.removed]
-    yield _records("DNS records removed", gone)
+    yield _records("Removed DNS records", changes.records.removed)
 
 
-def _coming(changes: Changes) -> Iterator[Section]:
-    yield _whole(changes.created, "New")
+def _additions(changes: Changes) -> Iterator[Section]:
+    yield _resources("New hosts", changes.created)
+    # One row for each field, so a host may have several.
     yield Section(
-        "Changed",
+        "Changed fields",
         (_HOST, Column("Field"), Column("Live"), Column("Planned")),
         tuple(
-            (each.resource.host, field.path, value(field.old), value(field.new))
-            for each in changes.updated
-            for field in each.fields
+            (update.resource.host, field.path, value(field.old), value(field.new))
+            for update in changes.updated
+            for field in update.fields
         ),
     )
-    yield _records("New DNS records", [(each.host, each.ip) for each in changes.records.created])
+    yield _records("New DNS records", changes.records.created)
     yield Section(
-        "DNS records changed",
+        "Changed DNS records",
         (_HOST, Column("Live"), Column("Planned")),
-        tuple((each.record.host, each.live.ip, each.record.ip) for each in changes.records.updated),
+        tuple(
+            (update.record.host, update.live.ip, update.record.ip)
+            for update in changes.records.updated
+        ),
     )
 
 
-def _records(title: str, rows: Sequence[tuple[str, str]]) -> Section:
-    """Return DNS records as a section."""
+def _records(title: str, records: Sequence[Record | LiveRecord]) -> Section:
+    return _addresses(title, [(record.host, record.ip) for record in records])
+
+
+def _addresses(title: str, rows: Sequence[tuple[str, str]]) -> Section:
     return Section(title, (_HOST, _ADDRESS), tuple(rows))
 
 
 def address(record: Record) -> str:
-    """Return the address of a record as a plan shows it."""
+    """Return the address of a record, and whether the record is held."""
     return f"{record.ip} (held)" if record.held else record.ip
 
 
-def _whole(resources: Sequence[Resource], title: str) -> Section:
-    """Return resources as a section, whole."""
+def _resources(title: str, resources: Sequence[Resource]) -> Section:
     return Section(
         title,
         (_HOST, _OBJECT, _TUNNEL, _ACCESS, _BACKENDS),
         tuple(
             (
-                each.host,
-                place(each),
-                tunnel(each) or None,
-                access_of(each),
-                ", ".join(backends(each)) or None,
+                resource.host,
+                place(resource),
+                tunnel(resource) or None,
+                access_of(resource),
+                ", ".join(backends(resource)) or None,
             )
-            for each in resources
+            for resource in resources
         ),
     )
 
 
-def _noticed(notices: Sequence[Notice], title: str) -> Section:
-    """Return notices as a section."""
+def _notices(title: str, notices: Sequence[Notice]) -> Section:
     return Section(
         title,
         (
@@ -235,19 +251,24 @@ def _noticed(notices: Sequence[Notice], title: str) -> Section:
             Column("Message"),
         ),
         tuple(
-            (each.level.value, each.reason.value, f"{each.about.kind} {each.about}", each.message)
-            for each in notices
+            (
+                notice.level.value,
+                notice.reason.value,
+                f"{notice.about.kind} {notice.about}",
+                notice.message,
+            )
+            for notice in notices
         ),
     )
 
 
-def place(found: Resource | LiveResource) -> str:
-    """Return namespace and name."""
-    return "/".join(found.key)
+def place(resource: Resource | LiveResource) -> str:
+    """Return the namespace and the name of an object."""
+    return "/".join(resource.key)
 
 
 def value(field: object) -> str | None:
-    """Return the value of a field as it shows; None where it is absent."""
+    """Return the value of a field as text; None if the field is absent."""
     if field is None or (isinstance(field, str) and field):
         return field
     return json.dumps(field, ensure_ascii=False)

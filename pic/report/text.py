@@ -1,4 +1,4 @@
-"""Plans and changes as people read them. No I/O."""
+"""Prints plans, changes and reviews as plain text for a terminal."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,32 +8,41 @@ from tabulate import tabulate
 from pic.core.model import Plan, Record, Resource
 from pic.core.notices import Level, Notice
 from pic.core.visible import visible
-from pic.planning.changes import Changes, Update
+from pic.planning.changes import Changes, FieldChange, Update
 from pic.planning.record_changes import RecordChanges
 from pic.report import tables
 from pic.report.review import Review, openings
 
-SHOWN_FIELDS = 6
+MAX_FIELDS = 6
+ABSENT = "(absent)"
+
+_WEAKENINGS = {
+    "sso": "no longer requires login (sso)",
+    "blockAccess": "no longer blocks access (blockAccess)",
+}
 
 
-def plan(value: Plan) -> str:
-    """Return the plan as tables, what needs attention last."""
-    parts = [_resources(value.resources), _records(value), _notices(value.notices), counts(value)]
+def render_plan(plan: Plan) -> str:
+    """Return a plan as tables, then its notices, then its counts."""
+    # A terminal shows the end of a long text, so what needs attention comes last.
+    parts = [_resources(plan.resources), _records(plan), _notices(plan.notices), counts(plan)]
     return "\n\n".join(filter(None, parts))
 
 
-def counts(value: Plan) -> str:
-    """Return the plan in a line."""
-    levels = Counter(notice.level for notice in value.notices)
-    held = sum(each.held for each in value.resources)
-    found = [_many(len(value.resources), "resource"), *([f"{held} of them held"] if held else [])]
-    if value.records:
-        found.append(_many(len(value.records), "DNS record"))
-        left = sum(each.held for each in value.records)
-        found += [f"{left} of them held"] if left else []
-    found.append(_many(levels[Level.WARNING], "warning"))
-    found.append(_many(levels[Level.NORMAL], "remark"))
-    return ", ".join(found)
+def counts(plan: Plan) -> str:
+    """Return the counts of a plan in one line."""
+    levels = Counter(notice.level for notice in plan.notices)
+    parts = [_many(len(plan.resources), "resource"), *_held_count(plan.resources)]
+    if plan.records:
+        parts += [_many(len(plan.records), "DNS record"), *_held_count(plan.records)]
+    parts.append(_many(levels[Level.WARNING], "warning"))
+    parts.append(_many(levels[Level.NORMAL], "remark"))
+    return ", ".join(parts)
+
+
+def _held_count(items: Sequence[Resource | Record]) -> list[str]:
+    count = sum(item.held for item in items)
+    return [f"{count} of them held"] if count else []
 
 
 def _many(count: int, noun: str) -> str:
@@ -43,100 +52,119 @@ def _many(count: int, noun: str) -> str:
 def _resources(resources: Sequence[Resource]) -> str:
     rows = [
         {
-            "HOST": each.host,
-            "OBJECT": "/".join(each.key),
-            "TUNNEL": tables.tunnel(each),
-            "ACCESS": tables.access_of(each),
-            "BACKENDS": "\n".join(tables.backends(each)),
+            "HOST": resource.host,
+            "OBJECT": tables.place(resource),
+            "TUNNEL": tables.tunnel(resource),
+            "ACCESS": tables.access_of(resource),
+            "BACKENDS": "\n".join(tables.backends(resource)),
         }
-        for each in resources
+        for resource in resources
     ]
     return _table(rows)
 
 
-def _records(value: Plan) -> str:
-    return _table([{"HOST": each.host, "ADDRESS": tables.address(each)} for each in value.records])
+def _records(plan: Plan) -> str:
+    rows = [{"HOST": record.host, "ADDRESS": tables.address(record)} for record in plan.records]
+    return _table(rows)
 
 
 def _notices(notices: Sequence[Notice]) -> str:
-    return "\n".join(notice(each) for each in notices)
+    return "\n".join(map(notice_line, notices))
 
 
-def notice(value: Notice) -> str:
-    """Return one notice in a line."""
-    return f"{value.level.value}: {remark(value)}"
+def notice_line(notice: Notice) -> str:
+    """Return a notice in one line, with its level."""
+    return f"{notice.level.value}: {notice_text(notice)}"
 
 
-def remark(value: Notice) -> str:
-    """Return one notice in a line, for where its level shows by itself."""
-    return visible(f"{value.reason.value}: {value.about.kind} {value.about}: {value.message}")
+def notice_text(notice: Notice) -> str:
+    """Return a notice in one line without its level, for a log that has levels of its own."""
+    return visible(f"{notice.reason.value}: {notice.about.kind} {notice.about}: {notice.message}")
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
     return tabulate(rows, headers="keys", tablefmt="plain") if rows else ""
 
 
-def changes(value: Changes) -> str:
-    """Return what would change, the dangerous first."""
-    lines = [*_going(value), *_coming(value), *_records_coming(value.records)]
-    return "\n".join(lines) or "Nothing differs from what is live."
+def render_changes(changes: Changes) -> str:
+    """Return the changes, one line each, the dangerous ones first."""
+    lines = [*_removals(changes), *_additions(changes), *_record_additions(changes.records)]
+    return "\n".join(lines) or "No changes."
 
 
-def review(value: Review) -> str:
-    """Return a review: counts first, then a refusal, the changes, and what needs attention."""
-    refused = _refusal(value) if value.refusals else ""
-    told = changes(value.changes), _held(value.held_records), _notices(value.notices)
-    parts = [tables.counts(value), refused, *told, tables.foot(value)]
+def render_review(review: Review) -> str:
+    """Return a review: its counts, a refusal, the changes, then what needs attention."""
+    parts = [
+        tables.counts(review),
+        _refusal(review) if review.refusals else "",
+        render_changes(review.changes),
+        _held(review.held_records),
+        _notices(review.notices),
+        tables.footer(review),
+    ]
     return "\n\n".join(filter(None, parts))
 
 
-def _refusal(value: Review) -> str:
-    lines = [f"The guard refuses this (digest {value.changes.digest}):"]
-    lines += [f"- {visible(refusal.message)}" for refusal in value.refusals]
-    if value.stale_acknowledgement:
-        lines.append(f"The acknowledgement {value.stale_acknowledgement!r} is for other changes.")
-    if value.acknowledgeable:
+def _refusal(review: Review) -> str:
+    lines = [f"The guard refuses these changes (digest {review.changes.digest}):"]
+    lines += [f"- {visible(refusal.message)}" for refusal in review.refusals]
+    if review.stale_acknowledgement:
+        lines.append(f"The acknowledgement {review.stale_acknowledgement!r} is for other changes.")
+    if review.acknowledgeable:
         lines.append(
-            f"If this is intended, let exactly these changes through, this check with"
-            f" {value.variable} in its environment, and the deployment with: {value.command}"
+            f"If this is intended, acknowledge exactly these changes: set {review.variable} in the"
+            f" environment of this check, and deploy with: {review.command}"
         )
     return "\n".join(lines)
 
 
-def _going(value: Changes) -> Iterator[str]:
-    for live in value.removed:
-        yield f"- {live.host} ({'/'.join(live.key)}) is removed"
-    for move in value.moved:
-        places = ("/".join(move.live.key), "/".join(move.resource.key))
-        yield f"- {move.live.host} moves from {places[0]} to {places[1]}"
-    for record in value.records.removed:
+def _removals(changes: Changes) -> Iterator[str]:
+    for live in changes.removed:
+        yield f"- {live.host} ({tables.place(live)}) is removed"
+    for move in changes.moved:
+        old, new = tables.place(move.live), tables.place(move.resource)
+        yield f"- {move.live.host} moves from {old} to {new}"
+    for record in changes.records.removed:
         yield f"- DNS record {record.host} {record.ip} is removed"
 
 
-def _coming(value: Changes) -> Iterator[str]:
-    for opening in openings(value):
+def _additions(changes: Changes) -> Iterator[str]:
+    for opening in openings(changes):
         if opening.before:
             yield f"! {opening.resource.host} becomes public (was: {opening.before})"
-    for weak in value.weakened:
-        yield f"! {weak.host} loses {weak.field}"
-    for resource in value.created:
-        yield f"+ {resource.host} ({'/'.join(resource.key)}) becomes {tables.access_of(resource)}"
-    for update in value.updated:
+    for weakening in changes.weakened:
+        yield f"! {weakening.host} {_WEAKENINGS[weakening.field]}"
+    for resource in changes.created:
+        access = tables.access_of(resource)
+        yield f"+ {resource.host} ({tables.place(resource)}) is created, access: {access}"
+    for update in changes.updated:
         yield f"~ {update.resource.host}: {_fields(update)}"
 
 
-def _records_coming(value: RecordChanges) -> Iterator[str]:
-    for record in value.created:
-        yield f"+ DNS record {record.host} {record.ip}"
-    for update in value.updated:
+def _record_additions(changes: RecordChanges) -> Iterator[str]:
+    for record in changes.created:
+        yield f"+ DNS record {record.host} {record.ip} is created"
+    for update in changes.updated:
         yield f"~ DNS record {update.record.host}: {update.live.ip} → {update.record.ip}"
 
 
 def _held(records: Sequence[Record]) -> str:
-    return "\n".join(f"= DNS record {each.host} {each.ip} is held" for each in records)
+    return "\n".join(f"= DNS record {record.host} {record.ip} is held" for record in records)
 
 
 def _fields(update: Update) -> str:
-    shown = [f"{each.path}: {each.old!r} → {each.new!r}" for each in update.fields[:SHOWN_FIELDS]]
-    left = len(update.fields) - len(shown)
-    return "; ".join([*shown, *([f"and {left} more fields"] if left else [])])
+    shown = list(map(_field, update.fields[:MAX_FIELDS]))
+    rest = len(update.fields) - len(shown)
+    if rest:
+        shown.append(f"and {_many(rest, 'more field')}")
+    return "; ".join(shown)
+
+
+def _field(field: FieldChange) -> str:
+    return f"{field.path}: {shown_value(field.old)} → {shown_value(field.new)}"
+
+
+def shown_value(field: object) -> str:
+    """Return the value of a field as one safe line."""
+    value = tables.value(field)
+    return ABSENT if value is None else visible(value)

@@ -37,13 +37,15 @@ class Comparison:
     def review(self) -> Review:
         """The review, with what the guard refuses."""
         settings = self.config.settings
-        return review.build(
+        whole = review.build(
             StackRef(PROJECT, self.stack),
             self.plan,
             self.changes,
-            known=self.known_notices,
             refusals=guard.refusals_of(self.changes, settings),
             acknowledgement=settings.acknowledge,
+        )
+        return (
+            whole if self.known_notices is None else review.hide_notices(whole, self.known_notices)
         )
 
 

@@ -14,7 +14,7 @@ from pic.core.model import Plan, Snapshot
 from pic.planning import changes as comparing
 from pic.planning.changes import Changes
 from pic.report import event_texts
-from pic.report.event_texts import Warned
+from pic.report.event_texts import EventText
 from pic.run import reading, targets
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
@@ -45,7 +45,7 @@ class Situation:
         return self.config.settings
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
+    def warnings(self) -> tuple[EventText, ...]:
         """The warnings to report as Events at their Ingresses; none with `pic:events: false`."""
         if not self.settings.events:
             return ()

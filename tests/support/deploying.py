@@ -12,7 +12,7 @@ from tests.support.fakes import HOST
 
 OLD = "old.example.com"
 NAME = "pic-prod-web-7144d925"
-CREATED = f"+ {HOST} (prod/{NAME}) becomes public\n"
+CREATED = f"+ {HOST} (prod/{NAME}) is created, access: public\n"
 MAKING = Outcome({"create": [urn(HOST)]})
 
 Capture: TypeAlias = pytest.CaptureFixture[str]

@@ -15,9 +15,9 @@ from pic.run import reading, stack_config, targets
 from pic.snapshot import branch
 
 FORMS: Mapping[str, Callable[[Plan], str]] = {
-    "text": lambda value: f"{text_report.plan(value)}\n",
+    "text": lambda value: f"{text_report.render_plan(value)}\n",
     "json": lambda value: json.dumps(serialise.plan(value), indent=2, ensure_ascii=False) + "\n",
-    "markdown": markdown.plan,
+    "markdown": markdown.render_plan,
 }
 
 

@@ -137,7 +137,7 @@ def test_a_notice_is_told_once_and_in_its_fields(
     root: Path, capsys: Capture, engines: Use, api: Api
 ) -> None:
     fill_cluster(api, [ingress("web", "*")])
-    words = "*: a wildcard cannot be exposed"
+    words = "* is not exposed: wildcards are not supported"
     said_by_the_program = f"InvalidHost: Ingress prod/web: {words}"
     engines(FakeEngine(root, {}, None, Outcome(warnings=[said_by_the_program])))
 
@@ -187,7 +187,7 @@ def test_changes_that_are_not_expected_are_a_line_of_the_log(capsys: Capture) ->
 
     code, _, err = run_pic(capsys, "diff", *flags)
 
-    message = "there are changes: 1 host becomes public, 1 new (0 live, 1 planned)"
+    message = "there are changes: 1 host becomes public, 1 new host (0 live, 1 planned)"
     assert (code, logged(err)) == (7, [line("ERROR", message, exit_code=7)])
 
 

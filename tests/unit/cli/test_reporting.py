@@ -84,7 +84,7 @@ def test_a_plan_reads_standard_input_once(capsys: Capture) -> None:
     assert plan(capsys, "--manifests", "-", "--snapshot", "-") == (
         2,
         "",
-        "pic: - is standard input, which can be read only once\n",
+        "pic: use - only once: standard input can be read only once\n",
     )
 
 
@@ -119,7 +119,7 @@ def test_what_is_live_as_planned_is_no_change(capsys: Capture) -> None:
         [
             "no changes, 1 warning, 1 remark (5 live, 5 planned)",
             "",
-            "Nothing differs from what is live.",
+            "No changes.",
         ],
     )
 
@@ -145,10 +145,10 @@ def test_without_a_base_what_the_branch_deletes_is_still_live(capsys: Capture) -
 
 
 REASONS = (
-    "2 of 5 hosts would be removed or moved to another namespace, but at most 0 may go in one run"
+    "2 of 5 hosts would be removed or moved to another namespace, but one run may remove at most 0"
     " (pic:maxRemovals 0, pic:maxRemovalRatio 0): old.example.com, blog.example.com. 2 of 5 hosts"
-    " would lose login or block, but at most 0 may in one run (pic:maxWeakened): admin.example.com"
-    " (sso), intern.example.com (blockAccess)."
+    " would lose protection (login or block), but one run may weaken at most 0 (pic:maxWeakened):"
+    " admin.example.com (sso), intern.example.com (blockAccess)."
 )
 
 
@@ -181,7 +181,7 @@ def test_a_branch_that_deletes_every_file_is_refused(capsys: Capture) -> None:
     code, text, _ = told(capsys, "--manifests", "deploy", "--base", MAIN)
 
     assert code == 3
-    assert text.splitlines()[0] == "5 removed (5 live, 0 planned)"
+    assert text.splitlines()[0] == "5 hosts removed (5 live, 0 planned)"
 
 
 def test_changes_that_are_not_expected_are_exit_code_7(capsys: Capture) -> None:
@@ -219,12 +219,12 @@ def test_the_summary_of_a_job_is_written_before_a_refusal_ends_it(
         (["--out", "no/where"], "no/where cannot be written: No such file or directory"),
         (
             ["--base", MAIN],
-            "--base needs --manifests, the same files of the branch, whether or not they are still"
-            " there",
+            "--base needs --manifests: name the same paths on the branch, even if the branch has"
+            " deleted them",
         ),
         (
             ["--manifests", "-", "--removed", "-"],
-            "- is standard input, which can be read only once",
+            "use - only once: standard input can be read only once",
         ),
         (["--manifests", "nowhere"], "nowhere: cannot be read: No such file or directory"),
     ],
@@ -264,8 +264,8 @@ def test_without_a_snapshot_the_cluster_is_read(
 
     assert code == 0
     assert capsys.readouterr().out.splitlines()[:4] == [
-        "1 host becomes public, 1 removed, 1 new (1 live, 1 planned)",
+        "1 host becomes public, 1 host removed, 1 new host (1 live, 1 planned)",
         "",
         "- gone.example.com (prod/pic-gone.example.com) is removed",
-        "+ app.example.com (prod/pic-prod-web-7144d925) becomes public",
+        "+ app.example.com (prod/pic-prod-web-7144d925) is created, access: public",
     ]

@@ -69,7 +69,7 @@ def test_more_removals_than_may_go_are_refused_after_the_report(capsys: Capture)
     code, lines = diff(capsys, RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours))
 
     assert code == 3
-    assert lines[3].startswith("- 6 of 6 DNS records would be removed, but at most 5 may go")
+    assert lines[3].startswith("- 6 of 6 DNS records would be removed, but one run may remove")
 
 
 def test_a_branch_is_told_that_records_were_not_compared(root: Path, capsys: Capture) -> None:
@@ -82,9 +82,9 @@ def test_a_branch_is_told_that_records_were_not_compared(root: Path, capsys: Cap
         [
             "no changes, 1 new warning (0 live, 0 planned; DNS records: not compared, 1 planned)",
             "",
-            "Nothing differs from what is live.",
+            "No changes.",
             "",
-            f"Warning: PiholeUnreadable: Pi-hole {URL}: its records are not known, so none is"
-            " compared or held: no answer. Check the network",
+            f"Warning: PiholeUnreadable: Pi-hole {URL}: its records are unknown, so pic neither"
+            " compares nor holds them: no answer. Check the network",
         ],
     )

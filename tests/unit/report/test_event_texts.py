@@ -1,11 +1,11 @@
-"""Which warnings Ingresses are told of as Events, and which of them are new."""
+"""Tests which warnings Ingresses get as Events, and which of them are new."""
 
 from collections.abc import Sequence
 
 from pic.core.model import Ingress, Owner
 from pic.core.notices import Notice, Reason, Ref
 from pic.report import event_texts
-from pic.report.event_texts import WARNINGS_A_RUN, Warned
+from pic.report.event_texts import WARNINGS_A_RUN, EventText
 
 WEB = Ingress("prod", "web", "uid-1")
 OWNER = Owner("prod", "web", "uid-1")
@@ -15,68 +15,70 @@ def notice(message: str, reason: Reason = Reason.INVALID_HOST, name: str = "web"
     return Notice(reason, Ref("Ingress", "prod", name), message)
 
 
-def said(*notices: Notice, ingresses: Sequence[Ingress] = (WEB,)) -> list[tuple[str, str, str]]:
-    """What is told, each as Ingress, reason and text."""
-    found = event_texts.warnings(notices, ingresses)
-    return [(each.ingress.name, each.reason, each.message) for each in found]
+def warned(*notices: Notice, ingresses: Sequence[Ingress] = (WEB,)) -> list[tuple[str, str, str]]:
+    """Return each warning as Ingress, reason and message."""
+    texts = event_texts.warnings(notices, ingresses)
+    return [(text.ingress.name, text.reason, text.message) for text in texts]
 
 
-def test_an_ingress_is_told_of_its_warnings_by_reason() -> None:
+def test_an_ingress_gets_one_text_for_each_reason() -> None:
     first, second = notice("b: no"), notice("gone", Reason.BACKEND_NOT_FOUND)
 
     assert event_texts.warnings([first, second], [WEB]) == (
-        Warned(OWNER, "BackendNotFound", "gone"),
-        Warned(OWNER, "InvalidHost", "b: no"),
+        EventText(OWNER, "BackendNotFound", "gone"),
+        EventText(OWNER, "InvalidHost", "b: no"),
     )
 
 
-def test_many_warnings_of_one_reason_are_one_in_whatever_order_they_come() -> None:
-    found = [notice("c: no"), notice("a: no"), notice("b: no"), notice("a: no")]
+def test_several_warnings_with_one_reason_become_one_text_in_any_order() -> None:
+    notices = [notice("c: no"), notice("a: no"), notice("b: no"), notice("a: no")]
 
-    expected = [("web", "InvalidHost", "a: no … and 2 more: see pic plan")]
-    assert said(*found) == said(*reversed(found)) == expected
-
-
-def test_a_long_text_is_cut_and_nothing_hides_in_it() -> None:
-    [(_, _, text)] = said(notice("\x1b" + "x" * 2000), notice("y"))
-
-    assert text == "\\u001b" + "x" * 967 + " … and 1 more: see pic plan"
+    expected = [("web", "InvalidHost", "a: no … and 2 more: run pic plan")]
+    assert warned(*notices) == warned(*reversed(notices)) == expected
 
 
-def test_remarks_other_objects_and_ingresses_that_the_cluster_does_not_have_are_left_out() -> None:
+def test_a_long_text_is_cut_and_its_control_characters_are_escaped() -> None:
+    [(_, _, text)] = warned(notice("\x1b" + "x" * 2000), notice("y"))
+
+    assert text == "\\u001b" + "x" * 967 + " … and 1 more: run pic plan"
+
+
+def test_remarks_other_objects_and_ingresses_outside_the_cluster_get_no_text() -> None:
     tunnel = Notice(Reason.TUNNEL_NOT_FOUND, Ref("PangolinTunnel", "prod", "web"), "gone")
-    found = [notice("x", Reason.BLOCK_ACCESS), notice("x", name="gone"), notice("x", name="file")]
+    others = [notice("x", Reason.BLOCK_ACCESS), notice("x", name="gone"), notice("x", name="file")]
 
-    assert said(tunnel, *found, ingresses=[WEB, Ingress("prod", "file", "")]) == []
+    assert warned(tunnel, *others, ingresses=[WEB, Ingress("prod", "file", "")]) == []
 
 
-def test_no_more_is_told_than_a_cluster_can_bear() -> None:
+def test_a_run_reports_a_bounded_number_of_warnings() -> None:
     count = WARNINGS_A_RUN + 5
-    names = [f"web-{at:03}" for at in range(count)]
+    names = [f"web-{number:03}" for number in range(count)]
     ingresses = [Ingress("prod", name, f"uid-{name}") for name in reversed(names)]
 
-    told = said(*(notice("x", name=name) for name in reversed(names)), ingresses=ingresses)
+    texts = warned(*(notice("x", name=name) for name in reversed(names)), ingresses=ingresses)
 
-    assert [name for name, _, _ in told] == names[:WARNINGS_A_RUN]
+    assert [name for name, _, _ in texts] == names[:WARNINGS_A_RUN]
 
 
-def test_what_was_told_is_no_news_until_its_text_or_the_ingress_is_another() -> None:
+def test_a_text_is_reported_again_only_if_the_text_or_the_ingress_changes() -> None:
     before = event_texts.warnings([notice("a"), notice("x", Reason.EMPTY_HOST)], [WEB])
-    told = event_texts.digests(before)
+    reported = event_texts.digests(before)
 
-    assert event_texts.news(before, told) == ()
-    assert event_texts.news(event_texts.warnings([notice("b")], [WEB]), told) == (
-        Warned(OWNER, "InvalidHost", "b"),
+    assert event_texts.unreported(before, reported) == ()
+    assert event_texts.unreported(event_texts.warnings([notice("b")], [WEB]), reported) == (
+        EventText(OWNER, "InvalidHost", "b"),
     )
-    again = Ingress("prod", "web", "uid-2")
-    assert event_texts.news(event_texts.warnings([notice("a")], [again]), told) == (
-        Warned(Owner("prod", "web", "uid-2"), "InvalidHost", "a"),
+    recreated = Ingress("prod", "web", "uid-2")
+    assert event_texts.unreported(event_texts.warnings([notice("a")], [recreated]), reported) == (
+        EventText(Owner("prod", "web", "uid-2"), "InvalidHost", "a"),
     )
 
 
 def test_digests_are_sorted_and_short() -> None:
-    found = event_texts.warnings([notice(text, name="web") for text in "a"], [WEB])
-    more = event_texts.warnings([notice("b", Reason.EMPTY_HOST)], [WEB])
+    first = event_texts.warnings([notice("a")], [WEB])
+    second = event_texts.warnings([notice("b", Reason.EMPTY_HOST)], [WEB])
 
-    assert event_texts.digests([*found, *more]) == event_texts.digests([*more, *found])
-    assert [len(each) for each in event_texts.digests([*found, *more])] == [16, 16]
+    digests = event_texts.digests([*first, *second])
+
+    assert digests == event_texts.digests([*second, *first])
+    assert [len(digest) for digest in digests] == [16, 16]

@@ -1,4 +1,4 @@
-"""What is put before a reviewer."""
+"""Tests what a review contains."""
 
 from dataclasses import replace
 
@@ -19,17 +19,16 @@ from pic.planning.changes import (
     Update,
     Weakening,
 )
+from pic.planning.guard import Refusal
 from pic.planning.serialise import Json
 from pic.report import review
 from pic.report.review import (
     Access,
     Loss,
     Opening,
-    Refusal,
     Review,
     StackRef,
 )
-from pic.settings.parse import Settings
 
 PROD = StackRef("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
@@ -47,16 +46,17 @@ def wanted(host: str, http: HttpConfig = PUBLIC, namespace: str = "prod") -> Res
 
 
 def live(host: str, http: HttpConfig = PUBLIC, *, enabled: bool | None = True) -> LiveResource:
-    made = spec(http, enabled=enabled)
-    return LiveResource("prod", f"pic-{host}", f"uid-{host}", host, spec=made)
+    return LiveResource(
+        "prod", f"pic-{host}", f"uid-{host}", host, spec=spec(http, enabled=enabled)
+    )
 
 
-def update(host: str, there: LiveResource, http: HttpConfig = PUBLIC) -> Update:
-    return Update(wanted(host, http), there, ())
+def update(host: str, current: LiveResource, http: HttpConfig = PUBLIC) -> Update:
+    return Update(wanted(host, http), current, ())
 
 
 @pytest.mark.parametrize(
-    ("seen", "who"),
+    ("value", "access"),
     [
         (spec(PUBLIC), Access.PUBLIC),
         (spec(PUBLIC, enabled=None), Access.PUBLIC),
@@ -65,8 +65,8 @@ def update(host: str, there: LiveResource, http: HttpConfig = PUBLIC) -> Update:
         (spec(PUBLIC, enabled=False), Access.OFF),
     ],
 )
-def test_who_gets_to_see_a_host(seen: Spec, who: Access) -> None:
-    assert review.access(seen) is who
+def test_the_access_of_a_host_depends_on_its_spec(value: Spec, access: Access) -> None:
+    assert review.access(value) is access
 
 
 def test_hosts_become_public_when_new_moved_switched_on_or_no_longer_protected() -> None:
@@ -95,14 +95,12 @@ def test_hosts_become_public_when_new_moved_switched_on_or_no_longer_protected()
     )
 
 
-def test_a_host_that_loses_both_protections_is_one_loss() -> None:
+def test_a_host_that_loses_login_and_block_is_one_loss() -> None:
     weakened = (Weakening("b", "sso"), Weakening("a", "sso"), Weakening("b", "blockAccess"))
 
-    found = review.build(
-        PROD, Plan((wanted("a", BLOCKED), wanted("b"))), replace(NONE, weakened=weakened)
-    )
+    plan = Plan((wanted("a", BLOCKED), wanted("b")))
 
-    assert found.losses == (
+    assert review.build(PROD, plan, replace(NONE, weakened=weakened)).losses == (
         Loss("a", ("login",), Access.BLOCKED),
         Loss("b", ("login", "block"), Access.PUBLIC),
     )
@@ -115,49 +113,58 @@ NOTICES = (
 )
 
 
-def test_without_a_branch_all_notices_are_shown_warnings_first() -> None:
-    found = review.build(PROD, Plan(notices=NOTICES), NONE)
+def test_without_a_branch_all_notices_are_shown_with_the_warnings_first() -> None:
+    whole = review.build(PROD, Plan(notices=NOTICES), NONE)
 
-    assert [each.message for each in found.notices] == ["no host", "no rules", "blocks"]
-    assert found.known_notices is None
-
-
-def test_with_a_branch_only_what_was_not_there_without_it_is_shown() -> None:
-    gone = Notice(Reason.NO_PATHS, WEB, "no paths")
-
-    found = review.build(
-        PROD, Plan(notices=NOTICES), NONE, known=frozenset({NOTICES[0], NOTICES[1], gone})
-    )
-
-    assert found.notices == (NOTICES[2],)
-    assert found.known_notices == 2
+    assert [notice.message for notice in whole.notices] == ["no host", "no rules", "blocks"]
+    assert whole.hidden_notices is None
 
 
-def test_a_refusal_names_an_acknowledgement_of_other_changes() -> None:
-    reasons = [("too many", True), ("too weak", True)]
+def test_with_a_branch_only_its_own_notices_are_shown() -> None:
+    other = Notice(Reason.NO_PATHS, WEB, "no paths")
+    whole = review.build(PROD, Plan(notices=NOTICES), NONE)
 
-    assert review.refused(reasons, NONE, Settings()) == Refusal(("too many", "too weak"), True)  # noqa: FBT003
-    assert review.refused(reasons, NONE, Settings(acknowledge="abc")).stale == "abc"
-    assert review.refused(reasons, NONE, Settings(acknowledge=NONE.digest)).stale == ""
+    shown = review.hide_notices(whole, {NOTICES[0], NOTICES[1], other})
 
-
-def test_a_refusal_that_no_digest_helps_against_names_no_acknowledgement() -> None:
-    reasons = [("too many", True), ("wrong cluster", False)]
-
-    assert review.refused(reasons, NONE, Settings(acknowledge="abc")) == Refusal(
-        ("too many", "wrong cluster"), acknowledgeable=False
-    )
+    assert shown.notices == (NOTICES[2],)
+    assert shown.hidden_notices == 2
 
 
-def refusal_of(found: Review) -> object:
-    as_json: Json = review.as_json(found)
+MANY, WEAK = Refusal("too many"), Refusal("too weak")
+OTHER_CLUSTER = Refusal("wrong cluster", acknowledgeable=False)
+
+
+def refused(*refusals: Refusal, acknowledgement: str = "") -> Review:
+    return review.build(PROD, Plan(), NONE, refusals=refusals, acknowledgement=acknowledgement)
+
+
+def test_a_refused_review_mentions_an_acknowledgement_of_other_changes() -> None:
+    plain = refused(MANY, WEAK)
+
+    assert (plain.refusals, plain.acknowledgeable) == ((MANY, WEAK), True)
+    assert plain.stale_acknowledgement == ""
+    assert refused(MANY, WEAK, acknowledgement="abc").stale_acknowledgement == "abc"
+    assert refused(MANY, WEAK, acknowledgement=NONE.digest).stale_acknowledgement == ""
+
+
+def test_a_refusal_that_cannot_be_acknowledged_mentions_no_acknowledgement() -> None:
+    mixed = refused(MANY, OTHER_CLUSTER, acknowledgement="abc")
+
+    assert mixed.refusals == (MANY, OTHER_CLUSTER)
+    assert (mixed.acknowledgeable, mixed.stale_acknowledgement) == (False, "")
+
+
+def test_an_acknowledgement_is_not_stale_if_the_guard_allows_the_changes() -> None:
+    assert refused(acknowledgement="abc").stale_acknowledgement == ""
+
+
+def refusal_json(value: Review) -> object:
+    as_json: Json = review.as_json(value)
     return as_json["refusal"]
 
 
-def test_a_refusal_as_json_has_what_lets_it_through() -> None:
-    refused = Refusal(("too many",), acknowledgeable=True, stale="abc")
-
-    assert refusal_of(review.build(PROD, Plan(), NONE, refusal=refused)) == {
+def test_the_json_of_a_refusal_shows_how_to_acknowledge_it() -> None:
+    assert refusal_json(refused(MANY, acknowledgement="abc")) == {
         "reasons": ["too many"],
         "staleAcknowledgement": "abc",
         "command": f"pic up --stack prod --acknowledge {NONE.digest}",
@@ -165,10 +172,8 @@ def test_a_refusal_as_json_has_what_lets_it_through() -> None:
     }
 
 
-def test_a_refusal_as_json_that_nothing_lets_through_has_no_command() -> None:
-    refused = Refusal(("wrong cluster",), acknowledgeable=False)
-
-    assert refusal_of(review.build(PROD, Plan(), NONE, refusal=refused)) == {
+def test_the_json_of_a_refusal_that_cannot_be_acknowledged_has_no_command() -> None:
+    assert refusal_json(refused(OTHER_CLUSTER)) == {
         "reasons": ["wrong cluster"],
         "staleAcknowledgement": None,
         "command": None,
@@ -176,7 +181,7 @@ def test_a_refusal_as_json_that_nothing_lets_through_has_no_command() -> None:
     }
 
 
-def test_an_object_whose_host_cannot_be_told_has_none_in_json() -> None:
+def test_the_json_of_an_object_without_a_host_has_null() -> None:
     changes = replace(NONE, removed=(replace(live("a"), host=""),))
 
     assert review.as_json(review.build(PROD, Plan(), changes))["removed"] == [

@@ -1,4 +1,4 @@
-"""The tables of a review, and its words."""
+"""Tests the tables, the counts and the footer of a review."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from pic.planning.changes import (
     Weakening,
 )
 from pic.report import tables
-from pic.report.review import Review, StackRef, build
+from pic.report.review import Review, StackRef, build, hide_notices
 
 PROD = StackRef("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")
@@ -40,16 +40,19 @@ def live(host: str) -> LiveResource:
 
 
 def rows(review: Review) -> dict[str, object]:
-    return {each.title: each.rows for each in tables.of_review(review)}
+    return {section.title: section.rows for section in tables.review_sections(review)}
 
 
-def counts(changes: Changes, *notices: Notice, known: frozenset[Notice] | None = None) -> str:
-    plan = Plan((wanted("w"),), notices=notices)
-    return tables.counts(build(PROD, plan, changes, known=known))
+def reviewed(changes: Changes, *notices: Notice) -> Review:
+    return build(PROD, Plan((wanted("w"),), notices=notices), changes)
+
+
+def counts(changes: Changes, *notices: Notice) -> str:
+    return tables.counts(reviewed(changes, *notices))
 
 
 def test_counts_leave_out_what_is_zero() -> None:
-    assert counts(replace(NONE, known=3, wanted=3)) == "no changes (3 live, 3 planned)"
+    assert counts(replace(NONE, live_count=3, planned_count=3)) == "no changes (3 live, 3 planned)"
 
 
 def test_counts_are_in_the_singular_and_in_the_plural() -> None:
@@ -64,16 +67,17 @@ def test_counts_are_in_the_singular_and_in_the_plural() -> None:
     more = replace(one, created=(wanted("a"), wanted("b")))
 
     assert counts(one, WARNING, REMARK) == (
-        "1 host becomes public, 1 host loses login or block, 1 removed, 1 moved, 1 new, 1 changed,"
-        " 1 warning, 1 remark (0 live, 0 planned)"
+        "1 host becomes public, 1 host loses protection, 1 host removed, 1 host moved, 1 new host,"
+        " 1 host changed, 1 warning, 1 remark (0 live, 0 planned)"
     )
-    assert counts(more, WARNING, replace(WARNING, message="x"), known=frozenset()) == (
-        "2 hosts become public, 1 host loses login or block, 1 removed, 1 moved, 2 new, 1 changed,"
-        " 2 new warnings (0 live, 0 planned)"
+    branch = hide_notices(reviewed(more, WARNING, replace(WARNING, message="x")), ())
+    assert tables.counts(branch) == (
+        "2 hosts become public, 1 host loses protection, 1 host removed, 1 host moved,"
+        " 2 new hosts, 1 host changed, 2 new warnings (0 live, 0 planned)"
     )
 
 
-def test_what_weighs_most_comes_first_and_what_is_empty_not_at_all() -> None:
+def test_the_most_important_table_comes_first_and_empty_ones_are_left_out() -> None:
     changes = replace(
         NONE,
         created=(wanted("a"),),
@@ -87,30 +91,30 @@ def test_what_weighs_most_comes_first_and_what_is_empty_not_at_all() -> None:
     )
     backends = "/ → http://web:80, /api → https://api:8443"
 
-    found = rows(build(PROD, Plan(notices=(WARNING,)), changes))
+    sections = rows(build(PROD, Plan(notices=(WARNING,)), changes))
 
-    assert list(found) == [
-        "Become public",
-        "Removed",
-        "Moved to another namespace",
-        "New",
-        "Changed",
+    assert list(sections) == [
+        "Hosts that become public",
+        "Removed hosts",
+        "Hosts that move to another namespace",
+        "New hosts",
+        "Changed fields",
         "Notices",
     ]
-    assert found == {
-        "Become public": (("a", "new", backends),),
-        "Removed": ((None, "prod/pic-"),),
-        "Moved to another namespace": (("m", "prod/pic-m", "team/pic-m"),),
-        "New": (("a", "prod/pic-a", "home", "public", backends),),
-        "Changed": (("u", "x", None, '["y"]'), ("u", "z", '""', "w")),
+    assert sections == {
+        "Hosts that become public": (("a", "new", backends),),
+        "Removed hosts": ((None, "prod/pic-"),),
+        "Hosts that move to another namespace": (("m", "prod/pic-m", "team/pic-m"),),
+        "New hosts": (("a", "prod/pic-a", "home", "public", backends),),
+        "Changed fields": (("u", "x", None, '["y"]'), ("u", "z", '""', "w")),
         "Notices": (("Warning", "NoRules", "Ingress prod/web", "no rules"),),
     }
 
 
-def test_with_a_branch_the_notices_are_called_new() -> None:
-    assert list(rows(build(PROD, Plan(notices=(WARNING,)), NONE, known=frozenset()))) == [
-        "New notices"
-    ]
+def test_with_a_branch_the_title_of_the_notices_says_new() -> None:
+    branch = hide_notices(build(PROD, Plan(notices=(WARNING,)), NONE), ())
+
+    assert list(rows(branch)) == ["New notices"]
 
 
 def test_a_plan_has_resources_records_and_notices() -> None:
@@ -118,31 +122,30 @@ def test_a_plan_has_resources_records_and_notices() -> None:
     owner = Owner("prod", "web", "uid")
     plan = Plan((bare,), (Record("a", "10.0.0.1", (owner,)),), (REMARK,))
 
-    assert {each.title: each.rows for each in tables.of_plan(plan)} == {
+    assert {section.title: section.rows for section in tables.plan_sections(plan)} == {
         "Resources": (("b", "prod/pic-b", None, "public (held)", None),),
         "DNS records": (("a", "10.0.0.1"),),
         "Notices": (("Normal", "BlockAccess", "Ingress prod/web", "shut"),),
     }
 
 
-def test_the_foot_tells_which_notices_are_not_shown() -> None:
-    foot = f"digest {NONE.digest} · cluster cluster-1"
-    two = frozenset({WARNING, REMARK})
+def test_the_footer_counts_the_notices_that_are_not_shown() -> None:
+    footer = f"digest {NONE.digest} · cluster cluster-1"
     plan = Plan(notices=(WARNING, REMARK))
+    nameless = replace(NONE, cluster_id="")
 
-    assert tables.foot(build(PROD, Plan(), NONE)) == foot
-    assert tables.foot(build(PROD, plan, NONE, known=frozenset({REMARK}))) == (
-        f"{foot} · 1 notice that is there without the branch is not shown"
+    assert tables.footer(build(PROD, Plan(), NONE)) == footer
+    assert tables.footer(hide_notices(build(PROD, plan, NONE), {REMARK})) == (
+        f"{footer} · 1 notice is not shown: it exists without the branch too"
     )
-    assert tables.foot(build(PROD, plan, replace(NONE, cluster_id=""), known=two)) == (
-        f"digest {replace(NONE, cluster_id='').digest}"
-        " · 2 notices that are there without the branch are not shown"
+    assert tables.footer(hide_notices(build(PROD, plan, nameless), {WARNING, REMARK})) == (
+        f"digest {nameless.digest} · 2 notices are not shown: they exist without the branch too"
     )
 
 
-def test_tunnels_have_a_namespace_where_the_spec_has_one() -> None:
-    there = replace(wanted("a"), spec=Spec(tunnel=TunnelRef("home", "net")))
+def test_a_tunnel_has_a_namespace_if_the_spec_has_one() -> None:
+    remote = replace(wanted("a"), spec=Spec(tunnel=TunnelRef("home", "net")))
 
-    assert tables.tunnel(there) == "net/home"
+    assert tables.tunnel(remote) == "net/home"
     assert tables.tunnel(wanted("a")) == "home"
-    assert tables.tunnel(replace(there, spec=Spec())) == ""
+    assert tables.tunnel(replace(remote, spec=Spec())) == ""

@@ -1,4 +1,4 @@
-"""DNS records in plans and reviews, whatever the form."""
+"""Tests the DNS records in plans and reviews, in every form of a report."""
 
 import json
 from dataclasses import replace
@@ -28,8 +28,8 @@ NEW = Record("new.lan", "192.0.2.1", (WEB,))
 MOVED = RecordUpdate(
     Record("tv.lan", "192.0.2.3", (WEB,)), LiveRecord("tv.lan", "192.0.2.2", ours=True)
 )
-GONE = LiveRecord("old.lan", "192.0.2.9", ours=True)
-ALL = RecordChanges(3, 3, (NEW,), (MOVED,), (GONE,), compared=True)
+REMOVED = LiveRecord("old.lan", "192.0.2.9", ours=True)
+ALL = RecordChanges(3, 3, (NEW,), (MOVED,), (REMOVED,), compared=True)
 PLAN = Plan(records=(NAS, NEW, MOVED.record))
 
 
@@ -37,8 +37,8 @@ def reviewed(records: RecordChanges, plan: Plan = PLAN) -> Review:
     return build(StackRef("pic", "prod"), plan, replace(Changes("pic.prod", ""), records=records))
 
 
-def test_the_text_of_a_plan_shows_what_is_held() -> None:
-    assert text_report.plan(PLAN) == (
+def test_the_text_of_a_plan_marks_held_records() -> None:
+    assert text_report.render_plan(PLAN) == (
         "HOST     ADDRESS\n"
         "nas.lan  192.0.2.7 (held)\n"
         "new.lan  192.0.2.1\n"
@@ -48,8 +48,8 @@ def test_the_text_of_a_plan_shows_what_is_held() -> None:
     )
 
 
-def test_the_tables_of_a_plan_show_what_is_held() -> None:
-    assert [(each.title, each.rows) for each in tables.of_plan(PLAN)] == [
+def test_the_tables_of_a_plan_mark_held_records() -> None:
+    assert [(section.title, section.rows) for section in tables.plan_sections(PLAN)] == [
         (
             "DNS records",
             (
@@ -61,20 +61,20 @@ def test_the_tables_of_a_plan_show_what_is_held() -> None:
     ]
 
 
-def test_the_text_of_a_review_shows_removals_first_and_what_is_held_last() -> None:
-    found = reviewed(ALL)
+def test_the_text_of_a_review_has_removals_first_and_held_records_last() -> None:
+    report = reviewed(ALL)
 
-    assert text_report.review(found) == (
+    assert text_report.render_review(report) == (
         "1 DNS record removed, 1 new DNS record, 1 DNS record changed, 1 DNS record held"
         " (0 live, 0 planned; DNS records: 3 live, 3 planned)\n"
         "\n"
         "- DNS record old.lan 192.0.2.9 is removed\n"
-        "+ DNS record new.lan 192.0.2.1\n"
+        "+ DNS record new.lan 192.0.2.1 is created\n"
         "~ DNS record tv.lan: 192.0.2.2 → 192.0.2.3\n"
         "\n"
         "= DNS record nas.lan 192.0.2.7 is held\n"
         "\n"
-        f"digest {found.changes.digest}"
+        f"digest {report.changes.digest}"
     )
 
 
@@ -86,23 +86,22 @@ def test_a_review_without_changes_counts_the_records() -> None:
     )
 
 
-def test_a_review_says_where_records_were_not_compared() -> None:
-    assert tables.counts(reviewed(RecordChanges(wanted=2), Plan())) == (
+def test_a_review_says_if_records_were_not_compared() -> None:
+    assert tables.counts(reviewed(RecordChanges(planned_count=2), Plan())) == (
         "no changes (0 live, 0 planned; DNS records: not compared, 2 planned)"
     )
 
 
-def test_a_review_of_a_stack_without_pihole_is_silent_about_records() -> None:
-    found = reviewed(RecordChanges(), Plan())
+def test_a_review_without_pihole_does_not_mention_records() -> None:
+    report = reviewed(RecordChanges(), Plan())
 
-    assert text_report.review(found) == (
-        "no changes (0 live, 0 planned)\n\nNothing differs from what is live.\n\n"
-        f"digest {found.changes.digest}"
+    assert text_report.render_review(report) == (
+        f"no changes (0 live, 0 planned)\n\nNo changes.\n\ndigest {report.changes.digest}"
     )
-    assert "records" not in review.as_json(found)
+    assert "records" not in review.as_json(report)
 
 
-def test_the_json_of_a_review_has_the_records() -> None:
+def test_the_json_of_a_review_has_a_list_for_each_kind_of_change() -> None:
     assert json.loads(json.dumps(review.as_json(reviewed(ALL))["records"])) == {
         "live": 3,
         "planned": 3,
@@ -121,16 +120,16 @@ def test_the_json_of_a_review_has_the_records() -> None:
 
 
 def test_the_markdown_of_a_review_has_a_table_for_each_kind_of_change() -> None:
-    found = reviewed(ALL)
+    report = reviewed(ALL)
 
-    assert markdown.review(found) == (
+    assert markdown.render_review(report) == (
         "<!-- pic:review:pic.prod -->\n"
-        "### Exposure of `prod`\n"
+        "### Changes to stack `prod`\n"
         "\n"
         "**1 DNS record removed, 1 new DNS record, 1 DNS record changed, 1 DNS record held"
         " (0 live, 0 planned; DNS records: 3 live, 3 planned)**\n"
         "\n"
-        "#### DNS records removed (1)\n"
+        "#### Removed DNS records (1)\n"
         "\n"
         "| Host | Address |\n"
         "| --- | --- |\n"
@@ -142,33 +141,33 @@ def test_the_markdown_of_a_review_has_a_table_for_each_kind_of_change() -> None:
         "| --- | --- |\n"
         "| `new.lan` | `192.0.2.1` |\n"
         "\n"
-        "#### DNS records changed (1)\n"
+        "#### Changed DNS records (1)\n"
         "\n"
         "| Host | Live | Planned |\n"
         "| --- | --- | --- |\n"
         "| `tv.lan` | `192.0.2.2` | `192.0.2.3` |\n"
         "\n"
-        "#### DNS records held (1)\n"
+        "#### Held DNS records (1)\n"
         "\n"
         "| Host | Address |\n"
         "| --- | --- |\n"
         "| `nas.lan` | `192.0.2.7` |\n"
         "\n"
-        f"`digest {found.changes.digest}`\n"
+        f"`digest {report.changes.digest}`\n"
     )
 
 
-def test_the_page_of_a_review_has_the_same_tables() -> None:
-    text = html.review(reviewed(ALL))
+def test_the_html_of_a_review_has_the_same_tables_as_its_markdown() -> None:
+    text = html.render_review(reviewed(ALL))
 
     assert [line for line in text.splitlines() if line.startswith(("<h2>", "<tr>"))] == [
-        "<h2>DNS records removed (1)</h2>",
+        "<h2>Removed DNS records (1)</h2>",
         "<tr><td><code>old.lan</code></td><td><code>192.0.2.9</code></td></tr>",
         "<h2>New DNS records (1)</h2>",
         "<tr><td><code>new.lan</code></td><td><code>192.0.2.1</code></td></tr>",
-        "<h2>DNS records changed (1)</h2>",
+        "<h2>Changed DNS records (1)</h2>",
         "<tr><td><code>tv.lan</code></td><td><code>192.0.2.2</code></td>"
         "<td><code>192.0.2.3</code></td></tr>",
-        "<h2>DNS records held (1)</h2>",
+        "<h2>Held DNS records (1)</h2>",
         "<tr><td><code>nas.lan</code></td><td><code>192.0.2.7</code></td></tr>",
     ]
