@@ -1,4 +1,7 @@
-"""Compares what the last deployment declared with what is live now, whatever Ingresses ask for."""
+"""Compares what the last deployment declared with what is live now.
+
+Ingresses do not matter here: what they ask for since then is a change, not drift.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +12,19 @@ from pic.engine.backend.state import Remembered, StackState
 from pic.engine.repair import as_live
 from pic.planning.changes import FieldChange, differences
 from pic.planning.ownership import Inventory, Ownership
+from pic.report.text import shown_value
 from pic.run.situation import Situation
 from pic.settings.parse import PiholeApi
 from pic.snapshot.pangolin import live_resource as read_resource
 
+UNTRACKED = "belongs to this stack, but the last deployment did not declare it"
+
 
 class Kind(StrEnum):
-    """How an object or a record differs."""
+    """How an object or a record differs from the last deployment.
+
+    UNTRACKED belongs to this stack, but the last deployment did not declare it.
+    """
 
     MISSING = "missing"
     CHANGED = "changed"
@@ -24,10 +33,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DriftedObject:
-    """An object that is not as it was declared.
+    """A PangolinResource that differs from its declaration.
 
     Attributes:
-        fields: The fields that differ, where it is changed; `old` is what is live.
+        fields: The fields that differ if the object is changed; `old` is the live value.
     """
 
     host: str
@@ -38,11 +47,11 @@ class DriftedObject:
 
 @dataclass(frozen=True, slots=True)
 class DriftedRecord:
-    """A DNS record that is not as it was declared.
+    """A DNS record that differs from its declaration.
 
     Attributes:
-        declared: The address that the last deployment declared; None where no deployment has it.
-        live: Our addresses that Pi-hole has for it.
+        declared: The address that the last deployment declared; None if it declared no record.
+        live: Our addresses for this host and family in Pi-hole.
     """
 
     host: str
@@ -53,7 +62,7 @@ class DriftedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Everything that differs from the last deployment, sorted by host."""
+    """All objects and records that differ from the last deployment, sorted by host."""
 
     objects: tuple[DriftedObject, ...] = ()
     records: tuple[DriftedRecord, ...] = ()
@@ -79,7 +88,7 @@ def find_objects(
     """Compare the objects of the last deployment with the live ones, by host."""
     by_key = {resource.key: resource for resource in live}
     drifted = [*_declared(state, by_key), *_untracked(state, live, ownership)]
-    return tuple(sorted(drifted, key=lambda drift: (drift.host, drift.key)))
+    return tuple(sorted(drifted, key=lambda entry: (entry.host, entry.key)))
 
 
 def find_records(
@@ -89,16 +98,17 @@ def find_records(
 
     Args:
         state: The state of the stack.
-        live: The records in Pi-hole; None where Pi-hole was not read, so that nothing is compared.
-        marked: Whether our records bear a marker. If not, the records of the state are ours.
+        live: The records in Pi-hole; None if Pi-hole was not read, and then nothing is compared.
+        marked: Whether our records bear a marker. If not, only the state says which ones are ours.
     """
     if live is None:
         return ()
-    declared = {(entry.host, Family.of(entry.ip)): entry.ip for entry in state.records.values()}
+    declared = {(record.host, Family.of(record.ip)): record.ip for record in state.records.values()}
     addresses: dict[tuple[str, Family], list[str]] = {}
     for record in live:
         if record.ours or (not marked and record.key in declared):
             addresses.setdefault(record.key, []).append(record.ip)
+    # An interrupted update leaves two addresses of ours for one key, so each key has a list.
     drifted = (
         _record(key[0], declared.get(key), tuple(sorted(addresses.get(key, ()))))
         for key in sorted(declared.keys() | addresses.keys())
@@ -139,7 +149,7 @@ def _untracked(
 
 
 def as_text(drift: Drift) -> str:
-    """Return the drift as people read it, a line each."""
+    """Return the drift as text, one line for each object and record."""
     lines = [*map(_object_line, drift.objects), *map(_record_line, drift.records)]
     return "\n".join(lines) or "Nothing differs from the last deployment."
 
@@ -147,26 +157,28 @@ def as_text(drift: Drift) -> str:
 def _record_line(drifted: DriftedRecord) -> str:
     live = ", ".join(drifted.live)
     if drifted.kind is Kind.MISSING:
-        return f"- DNS record {drifted.host} {drifted.declared} is gone"
+        return f"- DNS record {drifted.host} {drifted.declared} is missing"
     if drifted.kind is Kind.UNTRACKED:
-        return f"? DNS record {drifted.host} {live} is ours, and no deployment has it"
+        return f"? DNS record {drifted.host} {live} {UNTRACKED}"
     return f"~ DNS record {drifted.host}: declared {drifted.declared}, live {live}"
 
 
 def _object_line(drifted: DriftedObject) -> str:
     where = f"{drifted.host} ({'/'.join(drifted.key)})"
     if drifted.kind is Kind.MISSING:
-        return f"- {where} is gone"
+        return f"- {where} is missing"
     if drifted.kind is Kind.UNTRACKED:
-        return f"? {where} is ours, and no deployment has it"
-    parts = (
-        f"{field.path}: declared {field.new!r}, live {field.old!r}" for field in drifted.fields
-    )
-    return f"~ {where}: {'; '.join(parts)}"
+        return f"? {where} {UNTRACKED}"
+    return f"~ {where}: {'; '.join(map(_field, drifted.fields))}"
+
+
+def _field(field: FieldChange) -> str:
+    declared, live = shown_value(field.new), shown_value(field.old)
+    return f"{field.path}: declared {declared}, live {live}"
 
 
 def as_json(drift: Drift) -> dict[str, object]:
-    """Return the drift as its versioned contract has it."""
+    """Return the drift as JSON; `version` changes when readers have to change."""
     records = [
         {
             "host": record.host,

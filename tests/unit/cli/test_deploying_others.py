@@ -87,8 +87,9 @@ def test_drift_is_told_as_text_and_as_json(
 
     assert text == (
         7,
-        f"- {HOST} (prod/pic-app) is gone\n"
-        f"? {OLD} (prod/pic-{OLD}) is ours, and no deployment has it\n",
+        f"- {HOST} (prod/pic-app) is missing\n"
+        f"? {OLD} (prod/pic-{OLD}) belongs to this stack, but the last deployment did not"
+        " declare it\n",
         "",
     )
     assert (code, json.loads(out)) == (
@@ -147,8 +148,8 @@ def test_a_destroy_prints_what_went(root: Path, capsys: Capture, engines: Use, a
     assert (code, out, err.rpartition(" ")[0]) == (
         3,
         "",
-        f"pic: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed."
-        " If this is intended, acknowledge exactly these changes: pic destroy --acknowledge",
+        f"pic: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was"
+        " changed. If this is intended, acknowledge exactly these changes: pic destroy --acknowledge",
     )
 
     assert run_pic(capsys, "destroy", "--acknowledge", err.split()[-1]) == (

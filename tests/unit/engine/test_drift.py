@@ -1,63 +1,91 @@
-"""What differs live from the last deployment, and how it reads."""
+"""Tests which live objects differ from the last deployment, and how a report shows them."""
 
 from dataclasses import replace
 
-from pic.core.model import LiveResource
+from pic.core.model import LiveRecord, LiveResource
 from pic.core.names import STACK_LABEL
 from pic.engine import drift
-from pic.engine.backend.state import StackState
-from pic.engine.drift import Drifted, Kind
+from pic.engine.backend.state import RememberedRecord, StackState
+from pic.engine.drift import Drift, DriftedObject, DriftedRecord, Kind
 from pic.planning.changes import FieldChange
+from pic.settings.parse import PiholeApi
 from tests.support.deployed import (
     OURS,
     A,
     B,
     C,
     live,
+    situation,
     state,
     wanted,
 )
 
-GONE = Drifted(A, ("prod", "pic-a"), Kind.MISSING)
-CHANGED = Drifted(
+MISSING = DriftedObject(A, ("prod", "pic-a"), Kind.MISSING)
+CHANGED = DriftedObject(
     B,
     ("prod", "pic-b"),
     Kind.CHANGED,
     (FieldChange("spec.enabled", old=False, new=True), FieldChange("spec.name", None, B)),
 )
-UNTRACKED = Drifted(C, ("prod", "pic-c"), Kind.UNTRACKED)
+UNTRACKED = DriftedObject(C, ("prod", "pic-c"), Kind.UNTRACKED)
 
 
 def edited(host: str) -> LiveResource:
-    there = live(wanted(host))
-    return replace(there, spec=replace(there.spec, enabled=False, name=None))
+    current = live(wanted(host))
+    return replace(current, spec=replace(current.spec, enabled=False, name=None))
 
 
-def test_nothing_differs_from_what_was_deployed_whatever_else_is_live() -> None:
+def test_objects_as_declared_and_foreign_objects_do_not_differ() -> None:
     foreign = replace(live(wanted(C)), labels={STACK_LABEL: "pic.other"})
 
-    assert drift.find(state(wanted(A)), (live(wanted(A)), foreign), OURS) == ()
-    assert drift.find(StackState(), (), OURS) == ()
+    assert drift.find_objects(state(wanted(A)), (live(wanted(A)), foreign), OURS) == ()
+    assert drift.find_objects(StackState(), (), OURS) == ()
 
 
-def test_what_is_gone_changed_or_unknown_is_told_by_host() -> None:
-    there = (live(wanted(C)), edited(B))
+def test_missing_changed_and_untracked_objects_are_sorted_by_host() -> None:
+    objects = (live(wanted(C)), edited(B))
 
-    assert drift.find(state(wanted(B), wanted(A)), there, OURS) == (GONE, CHANGED, UNTRACKED)
-
-
-def test_it_reads_as_lines() -> None:
-    assert drift.text(()) == "Nothing differs from the last deployment."
-    assert drift.text((GONE, CHANGED, UNTRACKED)) == (
-        "- a.example.com (prod/pic-a) is gone\n"
-        "~ b.example.com (prod/pic-b): spec.enabled: True is False; spec.name: 'b.example.com' is"
-        " None\n"
-        "? c.example.com (prod/pic-c) is ours, and no deployment has it"
+    assert drift.find_objects(state(wanted(B), wanted(A)), objects, OURS) == (
+        MISSING,
+        CHANGED,
+        UNTRACKED,
     )
 
 
-def test_it_is_json_with_a_version() -> None:
-    assert drift.wire((GONE, CHANGED)) == {
+def test_the_drift_of_a_situation_has_objects_and_records() -> None:
+    last = replace(state(wanted(A)), records={"r": RememberedRecord("urn", "nas.lan", "192.0.2.1")})
+    current = situation((edited(B),), ())
+    unmarked = LiveRecord("nas.lan", "192.0.2.1")
+    read = replace(current.snapshot, records=(unmarked,))
+    local = replace(current.settings, pihole_api=PiholeApi.DNS_LOCAL)
+
+    everything = drift.find(last, replace(current, snapshot=read))
+    without_markers = drift.find(
+        last,
+        replace(current, snapshot=read, config=replace(current.config, settings=local)),
+    )
+
+    untracked = DriftedObject(B, ("prod", "pic-b"), Kind.UNTRACKED)
+    missing = DriftedRecord("nas.lan", Kind.MISSING, "192.0.2.1")
+    assert everything == Drift((MISSING, untracked), (missing,))
+    assert without_markers == Drift((MISSING, untracked))
+    assert everything
+    assert not drift.find(StackState(), situation((), ()))
+
+
+def test_drift_as_text_is_one_line_for_each_object() -> None:
+    assert drift.as_text(Drift()) == "Nothing differs from the last deployment."
+    assert drift.as_text(Drift((MISSING, CHANGED, UNTRACKED))) == (
+        "- a.example.com (prod/pic-a) is missing\n"
+        "~ b.example.com (prod/pic-b): spec.enabled: declared true, live false; spec.name: declared"
+        " b.example.com, live (absent)\n"
+        "? c.example.com (prod/pic-c) belongs to this stack, but the last deployment did not"
+        " declare it"
+    )
+
+
+def test_drift_as_json_has_a_version() -> None:
+    assert drift.as_json(Drift((MISSING, CHANGED))) == {
         "version": 1,
         "drift": [
             {

@@ -1,67 +1,68 @@
-"""DNS records that differ from the last deployment."""
+"""Tests which DNS records differ from the last deployment."""
 
 from pic.core.model import LiveRecord
 from pic.engine import drift
 from pic.engine.backend.state import RememberedRecord, StackState
-from pic.engine.drift import DriftedRecord, Kind
+from pic.engine.drift import Drift, DriftedRecord, Kind
 
 V4, V6, OTHER = "192.0.2.1", "2001:db8::1", "192.0.2.9"
 
-GONE = DriftedRecord("gone.lan", Kind.MISSING, V4)
+MISSING = DriftedRecord("gone.lan", Kind.MISSING, V4)
 MOVED = DriftedRecord("tv.lan", Kind.CHANGED, V4, (OTHER,))
 UNTRACKED = DriftedRecord("web.lan", Kind.UNTRACKED, None, (V6,))
 
 
 def state(*records: tuple[str, str]) -> StackState:
-    found = {f"{host}/{ip}": RememberedRecord("urn", host, ip) for host, ip in records}
-    return StackState(records=found)
+    remembered = {f"{host}/{ip}": RememberedRecord("urn", host, ip) for host, ip in records}
+    return StackState(records=remembered)
 
 
 def ours(host: str, ip: str = V4) -> LiveRecord:
     return LiveRecord(host, ip, ours=True)
 
 
-def test_what_is_as_declared_does_not_differ_whatever_others_have() -> None:
-    there = (ours("web.lan"), ours("web.lan", V6), LiveRecord("nas.lan", V4))
+def test_records_as_declared_and_records_of_others_do_not_differ() -> None:
+    live = (ours("web.lan"), ours("web.lan", V6), LiveRecord("nas.lan", V4))
 
-    assert drift.find_records(state(("web.lan", V4), ("web.lan", V6)), there) == ()
+    assert drift.find_records(state(("web.lan", V4), ("web.lan", V6)), live) == ()
 
 
-def test_where_pihole_was_not_read_nothing_is_told() -> None:
+def test_without_a_reading_of_pihole_no_record_differs() -> None:
     assert drift.find_records(state(("web.lan", V4)), None) == ()
 
 
-def test_what_is_gone_changed_or_unknown_is_told_by_host_and_family() -> None:
-    there = (ours("web.lan", V6), ours("web.lan"), ours("tv.lan", OTHER))
+def test_missing_changed_and_untracked_records_are_sorted_by_host_and_family() -> None:
+    live = (ours("web.lan", V6), ours("web.lan"), ours("tv.lan", OTHER))
     last = state(("web.lan", V4), ("tv.lan", V4), ("gone.lan", V4))
 
-    assert drift.find_records(last, there) == (GONE, MOVED, UNTRACKED)
+    assert drift.find_records(last, live) == (MISSING, MOVED, UNTRACKED)
 
 
-def test_an_address_beside_the_declared_one_is_a_change() -> None:
-    there = (ours("tv.lan"), ours("tv.lan", OTHER))
+def test_a_second_address_next_to_the_declared_one_is_a_change() -> None:
+    live = (ours("tv.lan"), ours("tv.lan", OTHER))
 
-    assert drift.find_records(state(("tv.lan", V4)), there) == (
+    assert drift.find_records(state(("tv.lan", V4)), live) == (
         DriftedRecord("tv.lan", Kind.CHANGED, V4, (V4, OTHER)),
     )
 
 
-def test_without_markers_what_the_engine_remembers_is_ours() -> None:
-    there = (LiveRecord("web.lan", V4), LiveRecord("nas.lan", V4))
+def test_without_markers_the_records_of_the_state_are_ours() -> None:
+    live = (LiveRecord("web.lan", V4), LiveRecord("nas.lan", V4))
 
-    assert drift.find_records(state(("web.lan", V4)), there, marked=False) == ()
+    assert drift.find_records(state(("web.lan", V4)), live, marked=False) == ()
 
 
-def test_records_read_as_lines() -> None:
-    assert drift.text((), (GONE, MOVED, UNTRACKED)) == (
-        "- DNS record gone.lan 192.0.2.1 is gone\n"
-        "~ DNS record tv.lan: 192.0.2.1 is 192.0.2.9\n"
-        "? DNS record web.lan 2001:db8::1 is ours, and no deployment has it"
+def test_drift_as_text_is_one_line_for_each_record() -> None:
+    assert drift.as_text(Drift(records=(MISSING, MOVED, UNTRACKED))) == (
+        "- DNS record gone.lan 192.0.2.1 is missing\n"
+        "~ DNS record tv.lan: declared 192.0.2.1, live 192.0.2.9\n"
+        "? DNS record web.lan 2001:db8::1 belongs to this stack, but the last deployment did not"
+        " declare it"
     )
 
 
-def test_records_are_json() -> None:
-    assert drift.wire((), (MOVED, UNTRACKED)) == {
+def test_drift_as_json_has_the_records() -> None:
+    assert drift.as_json(Drift(records=(MOVED, UNTRACKED))) == {
         "version": 1,
         "drift": [],
         "records": [
