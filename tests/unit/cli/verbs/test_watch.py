@@ -1,4 +1,4 @@
-"""`pic watch`, from its command line to the end of its process."""
+"""Tests `pic watch`, from its command line to the end of its process."""
 
 import argparse
 import gc
@@ -32,27 +32,27 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/pic-prod"
 
 @pytest.fixture
 def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    """A cluster whose listings have a version, and no engine anywhere."""
-    with project(tmp_path, monkeypatch) as made:
+    """A cluster whose lists have a version, and no engine on PATH."""
+    with project(tmp_path, monkeypatch) as server:
         monkeypatch.setenv("PATH", "/nowhere")
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        holds(made, f"{NETWORKING}/ingresses", "Ingress", ingress("web", HOST))
-        holds(made, f"{CORE}/services", "Service", service("prod"))
-        holds(made, f"{PANGOLIN}/pangolintunnels", "PangolinTunnel", tunnel("prod"))
-        holds(made, f"{PANGOLIN}/pangolinorganizations", "PangolinOrganization")
-        holds(made, f"{PANGOLIN}/pangolinresources", "PangolinResource")
-        yield made
+        set_list(server, f"{NETWORKING}/ingresses", "Ingress", ingress("web", HOST))
+        set_list(server, f"{CORE}/services", "Service", service("prod"))
+        set_list(server, f"{PANGOLIN}/pangolintunnels", "PangolinTunnel", tunnel("prod"))
+        set_list(server, f"{PANGOLIN}/pangolinorganizations", "PangolinOrganization")
+        set_list(server, f"{PANGOLIN}/pangolinresources", "PangolinResource")
+        yield server
 
 
-def holds(api: Api, path: str, kind: str, *items: object) -> None:
+def set_list(api: Api, path: str, kind: str, *items: object) -> None:
     body = {"kind": f"{kind}List", "metadata": {"resourceVersion": "7"}, "items": items}
     api.set_answers(path, Answer(body))
 
 
 class Terminal:
-    """Keeps what the watcher and its children write, and ends it once that is as it should be.
+    """Keeps what the watcher and its children write, and stops the watcher on a condition.
 
-    What pytest captures may be taken out by nobody who writes at the same time: it loses a line.
+    The capture of pytest cannot be used: reading it while another thread writes loses lines.
     """
 
     def __init__(self, path: Path, condition: Callable[[str], object]) -> None:
@@ -62,14 +62,14 @@ class Terminal:
         self.stack = ExitStack()
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return self.path.read_text()
 
     def __enter__(self) -> Self:
         file = self.stack.enter_context(self.path.open("a", buffering=1, encoding="utf-8"))
-        kept = os.dup(2)
-        self.stack.callback(os.close, kept)
-        self.stack.callback(os.dup2, kept, 2)
+        stderr = os.dup(2)
+        self.stack.callback(os.close, stderr)
+        self.stack.callback(os.dup2, stderr, 2)
         os.dup2(file.fileno(), 2)
         self.stack.enter_context(redirect_stderr(file))
         self.thread.start()
@@ -81,32 +81,32 @@ class Terminal:
 
     def end(self) -> None:
         try:
-            until(lambda: self.condition(self.said), "what the test waits for")
+            until(lambda: self.condition(self.text), "what the test waits for")
         finally:
             os.kill(os.getpid(), signal.SIGTERM)
 
 
 @pytest.mark.usefixtures("api")
-def test_it_follows_runs_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
-    with Terminal(tmp_path, lambda said: "trying again" in said) as terminal:
+def test_the_watcher_follows_runs_and_stops_on_a_signal(tmp_path: Path) -> None:
+    with Terminal(tmp_path, lambda text: "trying again" in text) as terminal:
         code = main.main(["watch", "--listen", "127.0.0.1:0", "--log-format", "text", "--quiet"])
 
-    words = [line.partition(" ")[2] for line in terminal.said.splitlines()]
+    lines = [line.partition(" ")[2] for line in terminal.text.splitlines()]
     assert code == 0
-    assert words[0].startswith("INFO serving /healthz, /readyz and /metrics on port ")
-    assert words[1:3] == [
+    assert lines[0].startswith("INFO serving /healthz, /readyz and /metrics on port ")
+    assert lines[1:3] == [
         "INFO watching for stack prod",
-        "INFO something is to be done: starting a run",
+        "INFO a deployment is due: starting a run",
     ]
-    assert any("there is no pulumi on PATH" in each for each in words)
-    assert words[-2:] == [
+    assert any("there is no pulumi on PATH" in line for line in lines)
+    assert lines[-2:] == [
         "WARN the run failed: trying again in 30 s at the latest",
-        "INFO ended",
+        "INFO stopped",
     ]
 
 
 @pytest.mark.usefixtures("api")
-def test_other_settings_are_followed_and_wrong_ones_are_told(
+def test_changed_settings_restart_the_watcher_and_invalid_ones_are_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pic.watch.loop.SETTINGS_SECONDS", 0.05)
@@ -114,15 +114,15 @@ def test_other_settings_are_followed_and_wrong_ones_are_told(
     steps: Iterator[tuple[str, Callable[[], object]]] = iter(
         [
             ("trying again", lambda: file.merge({"maxRemovals": "many"})),
-            ("going on with the settings as they were", lambda: file.merge({"maxRemovals": 7})),
-            ("the settings have changed: beginning anew", lambda: None),
+            ("keeping the current settings", lambda: file.merge({"maxRemovals": 7})),
+            ("the settings have changed: restarting with the new settings", lambda: None),
         ]
     )
     word, act = next(steps)
 
-    def all_happened(said: str) -> bool:
+    def all_happened(text: str) -> bool:
         nonlocal word, act
-        if word not in said:
+        if word not in text:
             return False
         act()
         word, act = next(steps, ("", lambda: None))
@@ -132,22 +132,22 @@ def test_other_settings_are_followed_and_wrong_ones_are_told(
         assert main.main(["watch", "--listen", ""]) == 0
 
 
-def test_only_who_holds_the_lease_runs(api: Api, tmp_path: Path) -> None:
+def test_a_watcher_without_the_lease_starts_no_run(api: Api, tmp_path: Path) -> None:
     api.refuse(LEASE, 403, "you may not")
 
     words = ["watch", "--leader-elect", "--lease-namespace", "ops", "--listen", ""]
-    with Terminal(tmp_path, lambda said: "another watcher leads" in said) as terminal:
+    with Terminal(tmp_path, lambda text: "this watcher is on standby" in text) as terminal:
         assert main.main(words) == 0
 
-    assert "grant get, create and update on leases" in terminal.said
-    assert "starting a run" not in terminal.said
+    assert "grant get, create and update on leases" in terminal.text
+    assert "starting a run" not in terminal.text
 
 
 @pytest.mark.usefixtures("api")
-def test_garbage_is_collected_as_in_no_other_verb(tmp_path: Path) -> None:
+def test_the_watcher_turns_the_garbage_collector_on(tmp_path: Path) -> None:
     gc.disable()
     try:
-        with Terminal(tmp_path, lambda said: "watching for stack" in said):
+        with Terminal(tmp_path, lambda text: "watching for stack" in text):
             assert main.main(["watch", "--listen", ""]) == 0
         assert gc.isenabled()
     finally:
@@ -158,23 +158,27 @@ def test_garbage_is_collected_as_in_no_other_verb(tmp_path: Path) -> None:
 def test_a_lease_needs_a_namespace(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "NAMESPACE", tmp_path / "namespace")
+    monkeypatch.setattr(watch, "NAMESPACE_FILE", tmp_path / "namespace")
     code, _, err = run_pic(capsys, "watch", "--leader-elect", "--listen", "")
 
     assert code == 2
-    assert err == "pic: name a namespace for the Lease: --lease-namespace, outside of a pod\n"
+    assert (
+        err == "pic: the Lease has no namespace: outside a pod, name one with --lease-namespace\n"
+    )
 
     (tmp_path / "namespace").write_text("ops\n")
     assert watch._namespace(argparse.Namespace(lease_namespace=None)) == "ops"  # noqa: SLF001
 
 
 @pytest.mark.usefixtures("api")
-def test_settings_that_cannot_be_right_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_settings_end_the_watcher_with_their_exit_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run_pic(capsys, "watch", "--config", "resyncPeriod=never")[0] == SettingsError.exit_code
 
 
 @pytest.mark.parametrize(
-    ("given", "address"),
+    ("value", "address"),
     [
         ("", None),
         (":8080", ("", 8080)),
@@ -182,19 +186,19 @@ def test_settings_that_cannot_be_right_are_told(capsys: pytest.CaptureFixture[st
         ("[::1]:9", ("::1", 9)),
     ],
 )
-def test_where_to_listen_is_a_host_and_a_port(given: str, address: tuple[str, int] | None) -> None:
-    assert watch._address(given) == address  # noqa: SLF001
+def test_the_address_is_a_host_and_a_port(value: str, address: tuple[str, int] | None) -> None:
+    assert watch._address(value) == address  # noqa: SLF001
 
 
-@pytest.mark.parametrize("given", ["8080x", "host:", "host:99999", "host"])
-def test_what_is_no_address_is_told(given: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run_pic(capsys, "watch", "--listen", given)
+@pytest.mark.parametrize("value", ["8080x", "host:", "host:99999", "host"])
+def test_an_invalid_address_is_an_error(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run_pic(capsys, "watch", "--listen", value)
 
     assert code == 2
-    assert err.endswith(f"argument --listen: {given!r} is not HOST:PORT\n")
+    assert err.endswith(f"argument --listen: {value!r} is not HOST:PORT\n")
 
 
-def test_a_run_is_asked_for_the_same() -> None:
+def test_a_run_gets_the_arguments_of_the_watcher() -> None:
     words = ["watch", "--config", "a=1", "--config", "b=2", "--log-format", "json", "--quiet"]
     options = main.parser().parse_args(words)
 
@@ -213,26 +217,27 @@ def test_a_run_is_asked_for_the_same() -> None:
         (["--no-leader-elect"], {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, False),
     ],
 )
-def test_what_others_have_left_goes_only_where_a_lease_is_held(
+def test_runs_steal_locks_only_if_the_watcher_is_elected(
     words: list[str], environment: dict[str, str], *, steals: bool
 ) -> None:
     options = main.parser().parse_args(["watch", *words])
 
-    found = watch._arguments(options, "prod", environment)  # noqa: SLF001
+    arguments = watch._arguments(options, "prod", environment)  # noqa: SLF001
 
-    assert found == ["up", "--stack", "prod", *(["--steal-locks"] if steals else [])]
+    assert arguments == ["up", "--stack", "prod", *(["--steal-locks"] if steals else [])]
 
 
 @pytest.mark.usefixtures("api")
-def test_a_stack_file_that_is_gone_changes_nothing(tmp_path: Path) -> None:
+def test_a_deleted_stack_file_changes_nothing(tmp_path: Path) -> None:
     options = main.parser().parse_args(["watch", "--stack", "prod"])
-    renewed = watch._Renewal(options, os.environ, deploying.config(options, os.environ))  # noqa: SLF001
+    current = deploying.config(options, os.environ)
+    changed = watch._SettingsCheck(options, os.environ, current)  # noqa: SLF001
     file = StackFile(tmp_path, "prod")
-    same = renewed()
+    untouched = changed()
     file.merge({"events": True})
-    by_default = renewed()
+    same_settings = changed()
     file.merge({"events": False})
-    other = renewed()
+    other_settings = changed()
     file.path.unlink()
 
-    assert (same, by_default, other, renewed()) == (False, False, True, False)
+    assert (untouched, same_settings, other_settings, changed()) == (False, False, True, False)
