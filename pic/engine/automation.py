@@ -1,7 +1,7 @@
-"""Pulumi's Automation API, for one operation on a stack that is there.
+"""Runs one operation on an existing stack through Pulumi's Automation API.
 
-The API's own calls before and after an operation, which select the stack and read its outputs and
-history, each start a CLI; here nothing is asked.
+Before and after an operation the API selects the stack and reads its outputs and history, each with
+a CLI process of its own. pic knows what it needs by then, so these calls are left out.
 """
 
 import logging
@@ -20,9 +20,9 @@ from pic.core.errors import EngineError
 from pic.engine.pulumi_command import Command
 
 PARALLEL = "32"  # steps at once: they wait for the API server, not for a processor
-# The engine and its plugins spend a third of their time on collecting garbage otherwise.
+# Otherwise the engine and its plugins spend a third of their time on garbage collection.
 COLLECTING = {"GOGC": "800", "GOMEMLIMIT": "1GiB"}
-# What of this process's environment goes over pic's own choice.
+# Variables of this process that override pic's own choice.
 OWN = ("GOGC", "GOMEMLIMIT", "KUBECONFIG", "PULUMI_PARALLEL")
 
 
@@ -31,7 +31,7 @@ class Automation:
     """The API over the project in a folder.
 
     Attributes:
-        environment: That of this process.
+        environment: The environment of this process.
         command: Starts the CLI.
     """
 
@@ -41,14 +41,14 @@ class Automation:
     command: Command
 
     def run(self, operation: str, **arguments: object) -> None:
-        """Run an operation to its end, however it ends.
+        """Run an operation to its end, whether or not it succeeds.
 
         Args:
-            operation: Such as `up`.
-            arguments: What the API's method of that name takes.
+            operation: The name of a method of the API's Stack, such as `up`.
+            arguments: The arguments of that method.
 
         Raises:
-            EngineError: The CLI is too old for it.
+            EngineError: The CLI is too old.
             RuntimeError: The API does not know how a preview ended.
         """
         logging.getLogger("grpc._server").addFilter(_is_news)
@@ -60,16 +60,16 @@ class Automation:
     def _workspace(self) -> LocalWorkspace:
         return LocalWorkspace(
             work_dir=str(self.root),
-            # It is called like one.
+            # It has the methods of a PulumiCommand that the API calls.
             pulumi_command=cast("PulumiCommand", self.command),
             env_vars={
                 "PULUMI_SKIP_UPDATE_CHECK": "true",
                 "PULUMI_SKIP_CHECKPOINTS": "true",
                 "PULUMI_PARALLEL": PARALLEL,
                 "PULUMI_OPTION_REFRESH": "false",
-                # A target that fails does not stop the other one.
+                # A target that fails does not stop the others.
                 "PULUMI_CONTINUE_ON_ERROR": "true",
-                # What the plugin of Pi-hole runs on.
+                # The Python that the Pi-hole plugin runs on.
                 "PIC_PYTHON": sys.executable,
                 "PULUMI_OPTION_JSON": "true",
                 "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
@@ -81,28 +81,28 @@ class Automation:
 
 
 class _Stack(automation.Stack):
-    """A stack that is taken to be there, and of which nothing is asked after an operation."""
+    """A stack that exists, and that the API asks for nothing after an operation."""
 
     def __init__(self, name: str, workspace: LocalWorkspace) -> None:
         self.name = name
         self.workspace = workspace
 
     def outputs(self) -> OutputMap:
-        """Return nothing; what is needed is read once, before the run."""
+        """Return nothing: pic read the outputs before the run."""
         return {}
 
     def info(self, show_secrets: bool = True) -> UpdateSummary:  # noqa: ARG002, FBT001, FBT002
-        """Return a summary of nothing; the events have told everything."""
+        """Return an empty summary: pic reads the events."""
         return UpdateSummary("update", datetime.now(UTC), "", {}, {}, "")
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Say whether what fails in the server of the program is more than an engine that is gone.
+    """Say whether a failure in the program's server is more than an engine that has ended.
 
-    However a program ends, the SDK logs its own last steps (as `Cancelling 3 tasks`) to the engine.
-    An engine that was interrupted, or ended by a failure, hears no more, so that call fails in the
-    SDK's error handler, and gRPC prints it. Nothing is lost: why a run ended is in the engine's
-    events and its exit code.
+    However a program ends, the SDK logs its last steps (`Cancelling 3 tasks`) to the engine. An
+    engine that was interrupted or that failed no longer listens. So the call fails in the SDK's
+    error handler, and gRPC prints it. Nothing is lost: the engine's events and its exit code say
+    why a run ended.
     """
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, grpc.Call) and error.code() is grpc.StatusCode.UNAVAILABLE)

@@ -1,6 +1,6 @@
-"""Drives the Pulumi engine: one stack, one program inside this process.
+"""Runs the Pulumi engine for one stack, with the program inside this process.
 
-What is asked of it needs the CLI alone; only an operation imports the Automation API.
+Reading outputs and state takes the CLI alone. Only an operation imports the Automation API.
 """
 
 import contextlib
@@ -35,22 +35,22 @@ class Engine:
 
     Attributes:
         root: The folder of Pulumi.yaml.
-        environment: That of this process.
-        tell: Told of progress during a run.
-        left_after: How old the lock of another host has to be to count as left behind; None leaves
-            such locks alone.
+        environment: The environment of this process.
+        on_progress: Gets the outcome so far, during an operation.
+        left_after: The age from which a lock of another host counts as left behind; None never
+            removes such a lock.
     """
 
     root: Path
     stack: str
     environment: Mapping[str, str]
-    tell: Callable[[Outcome], None] = lambda _: None
+    on_progress: Callable[[Outcome], None] = lambda _: None
     command: Command = field(default_factory=Command)
     left_after: timedelta | None = None
     _ahead: "Future[Raw | None] | None" = None
 
     def ask_ahead(self) -> None:
-        """Begin to ask for the stack's outputs, while something else is done."""
+        """Begin to read the stack's outputs in the background."""
         self._ahead = ThreadPoolExecutor(1).submit(self._outputs)
 
     def outputs(self) -> Raw | None:
@@ -69,15 +69,15 @@ class Engine:
         return _json(_good(answer).stdout)
 
     def state(self) -> StackState:
-        """Return what the engine remembers: nothing where there is no such stack.
+        """Return the state of the stack; an empty one if the backend has no such stack.
 
         Raises:
             EngineError: The backend cannot be read.
         """
-        return self.remembered() or StackState()
+        return self.existing_state() or StackState()
 
-    def remembered(self) -> StackState | None:
-        """Return the same, and None when the backend has no such stack."""
+    def existing_state(self) -> StackState | None:
+        """Return the state of the stack; None if the backend has no such stack."""
         answer = self._ask("stack", "export")
         if answer.code == NO_STACK:
             return None
@@ -87,7 +87,7 @@ class Engine:
             raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
 
     def create(self) -> None:
-        """Make the stack in the backend.
+        """Create the stack in the backend.
 
         Raises:
             EngineError: The backend refuses.
@@ -95,7 +95,7 @@ class Engine:
         _good(self._ask("stack", "init", "--no-select"))
 
     def up(self, program: Program) -> Outcome:
-        """Run the program and do what it declares; the state is the truth (no refresh).
+        """Run the program and bring about what it declares, by the state alone (no refresh).
 
         Raises:
             PicError: The program refused, the stack is locked, or the engine could not start.
@@ -103,25 +103,25 @@ class Engine:
         return self._run("up", program=program)
 
     def preview(self, program: Program) -> Outcome:
-        """Run the program and say what would be done, or raise as `up`."""
+        """Run the program and return what `up` would do; raises as `up` does."""
         return self._run("preview", program=program)
 
     def refresh(self, urns: Sequence[str]) -> Outcome:
-        """Read some resources anew, or raise as `up`."""
+        """Refresh some resources from the cluster; raises as `up` does."""
         return self._run("refresh", target=list(urns), run_program=False)
 
     def destroy(self, program: Program) -> Outcome:
-        """Delete everything that the stack has, or raise as `up`; the program has the hooks."""
+        """Delete everything in the state; raises as `up` does. The program registers the hooks."""
         return self._run("destroy", program=program, run_program=True)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keep other runs of pic for this stack on this host out.
+        """Keep other runs of pic for this stack out of this host.
 
-        So that nobody takes a lock away that another one has just made.
+        Otherwise one run could remove a lock that another run has just created.
 
         Raises:
-            LockedError: There is one.
+            LockedError: There is another run.
         """
         path = Path(tempfile.gettempdir()) / f"pic-{os.getuid()}-{self._fingerprint()}.lock"
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -131,8 +131,8 @@ class Engine:
             except BlockingIOError as error:
                 owner = file.read().strip() or "unknown"
                 raise LockedError(
-                    f"stack {self.stack} is being deployed by another pic of this host (pid"
-                    f" {owner}): wait for it to end"
+                    f"another pic on this host (pid {owner}) is deploying stack {self.stack}: wait"
+                    " for it to end"
                 ) from error
             file.truncate(0)
             print(os.getpid(), file=file, flush=True)
@@ -146,10 +146,10 @@ class Engine:
     def _ask(self, *arguments: str) -> CommandResult:
         whole = [*arguments, "--stack", self.stack]
         answer = self.command.run(whole, str(self.root), {"PULUMI_SKIP_UPDATE_CHECK": "true"})
-        self._heed()
+        self._check_interrupted()
         return answer
 
-    def _heed(self) -> None:
+    def _check_interrupted(self) -> None:
         if self.command.interrupted:
             raise InterruptedRunError(
                 "interrupted: the engine has stopped and saved what was done. Run again to finish"
@@ -159,37 +159,37 @@ class Engine:
         try:
             return self._attempt(operation, **more)
         except _DeadLocksError:
-            # The CLI can only take all locks of a stack away, and all of them are dead.
+            # The CLI can only remove all locks of a stack at once, and all of them are dead.
             _good(self._ask("cancel", "--yes"))
             return self._attempt(operation, **more)
 
     def _attempt(self, operation: str, **more: object) -> Outcome:
         from pic.engine import automation  # noqa: PLC0415 - a fifth of a second to import
 
-        outcome, words = Outcome(), list[str]()
+        outcome, errors = Outcome(), list[str]()
 
-        def feed(line: str) -> None:
+        def add(line: str) -> None:
             outcome.feed(line)
-            self.tell(outcome)
+            self.on_progress(outcome)
 
         api = automation.Automation(self.root, self.stack, self.environment, self.command)
         try:
-            api.run(operation, on_output=feed, on_error=words.append, **more)
+            api.run(operation, on_output=add, on_error=errors.append, **more)
         except RuntimeError as error:
-            # A preview says so when the engine came to no end; why, is told below.
+            # A preview raises this when the engine did not finish; _judge says why.
             if self.command.code == 0:
                 raise EngineError(str(error)) from error
-        self._judge(outcome, "\n".join(words).strip())
+        self._judge(outcome, "\n".join(errors).strip())
         return outcome
 
     def _judge(self, outcome: Outcome, words: str) -> None:
-        self._heed()
+        self._check_interrupted()
         if self.command.code == 0 or outcome.failures:
             return
-        held = locks.told(words)
+        held = locks.parse(words)
         if held is not None:
             raise self._locked(held)
-        errors = "\n".join(outcome.unplaced()) or words or "the engine ended and does not say why"
+        errors = "\n".join(outcome.unplaced()) or words or "the engine failed and gave no reason"
         raise EngineError(errors.removeprefix("error: "))
 
     def _locked(self, held: Sequence[locks.Lock]) -> LockedError:
@@ -197,12 +197,12 @@ class Engine:
         if not locks.all_dead(held, before):
             return LockedError(_held(self.stack, held))
         if others := locks.of_others(held):
-            logs.log(logs.WARN, f"taking away what is left of {', '.join(map(str, others))}")
+            logs.log(logs.WARN, f"removing the lock that was left by {', '.join(map(str, others))}")
         return _DeadLocksError(_held(self.stack, held))
 
 
 class _DeadLocksError(LockedError):
-    """The stack is locked, by runs that are no more."""
+    """Only runs that ended hold the locks of the stack."""
 
 
 def _good(answer: CommandResult) -> CommandResult:
@@ -216,11 +216,11 @@ def _json(words: str) -> Raw:
     try:
         return mapping(json.loads(words or "{}"), "the answer of pulumi")
     except (ValueError, MalformedError) as error:
-        raise EngineError(f"pulumi answered with something else than JSON: {error}") from error
+        raise EngineError(f"pulumi did not answer with JSON: {error}") from error
 
 
 def _held(stack: str, held: Sequence[locks.Lock]) -> str:
-    owners = ", ".join(map(str, held)) or "somebody that it does not name"
+    owners = ", ".join(map(str, held)) or "an owner that it does not name"
     return (
         f"stack {stack} is locked by a live run of {owners}: wait for it to end. If that host is"
         f" gone for good: pulumi cancel --stack {stack}"

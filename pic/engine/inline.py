@@ -1,4 +1,4 @@
-"""The program inside this process: what the engine runs when pic drives it."""
+"""Runs the program inside this process, where pic drives the engine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ class Program:
     """The program as the engine runs it inside this process.
 
     Attributes:
-        body: Declares something, with these hooks.
-        error: Why it failed, if it did.
+        body: Declares resources that bind these hooks.
+        error: The expected error that the body raised, if any.
     """
 
     body: Callable[[Hooks], None]
     error: PicError | None = None
 
     def __call__(self) -> None:
-        """Run it.
+        """Run the body.
 
         Raises:
-            pulumi.RunError: It failed; the engine tells it without a traceback.
+            pulumi.RunError: The body failed. The engine reports it without a traceback.
         """
         try:
             self.body(Hooks())
@@ -37,10 +37,10 @@ class Program:
             raise pulumi.RunError(str(error)) from error
 
     def run(self, operation: Callable[["Program"], Outcome]) -> Outcome:
-        """Let the engine run it, and raise what it fails with.
+        """Let the engine run the program, and raise the error of the body rather than the engine's.
 
         Raises:
-            PicError: The program or the engine has failed.
+            PicError: The program or the engine failed.
         """
         try:
             return operation(self)
@@ -61,7 +61,7 @@ def declaring(situation: Situation) -> Program:
 
 
 def releasing(situation: Situation) -> Program:
-    """Return the program that declares nothing and holds nothing back."""
+    """Return the program that declares nothing, so that the engine may delete everything."""
     return Program(
         lambda hooks: program.release(
             situation.config, situation.transport, hooks, situation.unread

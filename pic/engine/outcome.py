@@ -1,7 +1,8 @@
-"""What became of an engine run, told from the engine's own events. No I/O.
+"""Reads from the engine's events what became of a run.
 
-The events are lines of JSON (`pulumi … --json`). Most of them hold whole resources and say only
-which step is done, so only what matters is decoded.
+The events are lines of JSON (`pulumi … --json`). Most of them hold a whole resource and only say
+that a step is done. Decoding all of them takes longer than the steps. So only the start of a line
+is matched, and only errors and warnings are decoded.
 """
 
 import contextlib
@@ -21,12 +22,15 @@ _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
 RATE_LIMITED_SECONDS = 60
 UNCHANGED = ("same", "read", "refresh")
 
-# How `classed` ends a message.
-_TOLD = re.compile(r" \[(invalid|auth|temporary|rateLimited)(?:, retry after (\d+) s)?\]\s*$")
-# What the plugin's messages have in common with the API server's answers that they quote.
+# How `with_class` ends a message.
+_CLASS = re.compile(r" \[(invalid|auth|temporary|rateLimited)(?:, retry after (\d+) s)?\]\s*$")
+# Words of the API server's answers, which the messages of the Kubernetes plugin quote.
 _CLASSES = (
     ("rateLimited", r"too ?many ?requests|\b429\b|rate.?limit"),
-    ("invalid", r"\bis invalid\b|invalid:|denied (the )?request|\b422\b|bad request|is not ours"),
+    (
+        "invalid",
+        r"\bis invalid\b|invalid:|denied (the )?request|\b422\b|bad request|is no longer ours",
+    ),
     ("auth", r"forbidden|unauthorized|\b40[13]\b"),
 )
 
@@ -45,9 +49,9 @@ class Failure:
 
     @property
     def kind(self) -> FailureClass:
-        """What kind of failure its message tells."""
-        if told := _TOLD.search(self.message):
-            return FailureClass(told[1])
+        """The class of the failure, as its message says or suggests."""
+        if match := _CLASS.search(self.message):
+            return FailureClass(match[1])
         for name, pattern in _CLASSES:
             if re.search(pattern, self.message, re.IGNORECASE):
                 return FailureClass(name)
@@ -55,16 +59,16 @@ class Failure:
 
     @property
     def retry_after(self) -> int | None:
-        """After how many seconds to try again, where that is known."""
-        told = _TOLD.search(self.message)
-        if told and told[2]:
-            return int(told[2])
+        """Seconds to wait before a retry; None if unknown."""
+        match = _CLASS.search(self.message)
+        if match and match[2]:
+            return int(match[2])
         return RATE_LIMITED_SECONDS if self.kind is FailureClass.RATE_LIMITED else None
 
     @property
     def words(self) -> str:
-        """The message without its class, which is told apart."""
-        return _TOLD.sub("", self.message)
+        """The message without its class, which reports show apart."""
+        return _CLASS.sub("", self.message)
 
 
 @dataclass(slots=True)
@@ -81,10 +85,10 @@ class Outcome:
     done: int = 0
     warnings: list[str] = field(default_factory=list)
     _failed: list[str] = field(default_factory=list)
-    _said: dict[str, list[str]] = field(default_factory=dict)
+    _errors: dict[str, list[str]] = field(default_factory=dict)
 
     def feed(self, line: str) -> None:
-        """Take in one line of the engine's output."""
+        """Add one line of the engine's output."""
         kind = _KIND.match(line)
         if not kind:
             return
@@ -94,7 +98,7 @@ class Outcome:
         elif name == "resOutputsEvent":
             self.done += 1
         elif name in ("diagnosticEvent", "resOpFailedEvent"):
-            # The last line of an engine that was killed breaks off anywhere.
+            # The last line of a killed engine may be incomplete.
             with contextlib.suppress(ValueError):
                 self._note(name, mapping(json.loads(line)[name], name))
 
@@ -108,9 +112,9 @@ class Outcome:
 
     @property
     def changed(self) -> dict[str, int]:
-        """How many resources of each operation, of those that changed and did not fail.
+        """How many resources each operation changed, without those that failed.
 
-        PangolinResources and DNS records, and not what they need.
+        Only PangolinResources and DNS records count, not the providers that they need.
         """
         failed = {failure.host for failure in self.failures}
         counts = {
@@ -120,9 +124,9 @@ class Outcome:
         return {op: count for op, count in counts.items() if count and op not in UNCHANGED}
 
     def hosts(self, *operations: str) -> tuple[str, ...]:
-        """Return the hosts of PangolinResources that some operations are about."""
-        found = (urn for op in operations for urn in self.steps.get(op, ()) if KIND in urn)
-        return tuple(sorted({host_of(urn) for urn in found}))
+        """Return the hosts of the PangolinResources that went through some operations."""
+        urns = (urn for op in operations for urn in self.steps.get(op, ()) if KIND in urn)
+        return tuple(sorted({host_of(urn) for urn in urns}))
 
     def _begin(self, rest: str) -> None:
         if step := _STEP.match(rest):
@@ -137,13 +141,18 @@ class Outcome:
     def _say(self, event: Mapping[str, object]) -> None:
         severity, message = event.get("severity"), plain(text(event.get("message")))
         if severity == "error":
-            self._said.setdefault(text(event.get("urn")), []).append(message)
+            self._errors.setdefault(text(event.get("urn")), []).append(message)
         elif severity == "warning":
             self.warnings.append(message)
 
     def _words(self, host: str) -> str:
-        found = (words for urn, words in self._said.items() if urn and host_of(urn) == host)
-        return "\n".join(word for words in found for word in words) or "the engine does not say why"
+        messages = [
+            message
+            for urn, messages in self._errors.items()
+            if urn and host_of(urn) == host
+            for message in messages
+        ]
+        return "\n".join(messages) or "the engine gave no reason"
 
     def after(self, earlier: "Outcome") -> "Outcome":
         """Return this outcome with what an earlier pass of the same deployment did."""
@@ -155,7 +164,7 @@ class Outcome:
     def unplaced(self) -> Iterator[str]:
         """Yield the errors that belong to no failed resource."""
         failed = {host_of(urn) for urn in self._failed}
-        for urn, words in self._said.items():
+        for urn, words in self._errors.items():
             if not urn or host_of(urn) not in failed:
                 yield from words
 
@@ -178,5 +187,5 @@ def plain(message: str) -> str:
 def counted(changes: Mapping[str, int]) -> str:
     """Return operations in words, such as `3 created, 1 deleted`."""
     words = {"create": "created", "update": "updated", "delete": "deleted", "import": "adopted"}
-    found = Counter({words.get(op, op): count for op, count in changes.items()})
-    return ", ".join(f"{count} {word}" for word, count in sorted(found.items()))
+    counts = Counter({words.get(op, op): count for op, count in changes.items()})
+    return ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))

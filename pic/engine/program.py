@@ -39,7 +39,7 @@ from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report import text as text_report
 from pic.run import fingerprint, stack_config, targets
-from pic.run import situation as looking
+from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import Declarations, HookSet
@@ -58,12 +58,12 @@ GIVEN_UP = (
 def run(environment: Mapping[str, str] = os.environ) -> None:
     """Declare what the cluster's Ingresses ask for, as `pulumi up` has it run.
 
-    With PIC_RELEASE=1 nothing is declared and only the hooks are there, as a destroy needs them.
+    With PIC_RELEASE=1 it declares nothing and only registers the hooks, which a destroy needs.
 
     Raises:
         pulumi.RunError: With the whole message; nothing was registered.
     """
-    # A run is short and what it makes stays to its end: looking for garbage finds none.
+    # A run is short and keeps what it creates, so garbage collection only costs time.
     gc.disable()
     hooks = Hooks()
     try:
@@ -72,9 +72,9 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
         if environment.get(RELEASE) == "1":
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
-            found = looking.look(config, transport, environment)
-            remarks = (*config.remarks, *_orphans(found))
-            situation = replace(found, config=replace(config, remarks=remarks))
+            situation = situations.look(config, transport, environment)
+            remarks = (*config.remarks, *_orphans(situation))
+            situation = replace(situation, config=replace(config, remarks=remarks))
             bind(situation, hooks)
             declare(situation, hooks)
     except PicError as error:
@@ -151,7 +151,7 @@ def declare(situation: Situation, hooks: Hooks) -> None:
         RefusedError: The guard does not, and this is no preview.
     """
     settings, planned = situation.settings, situation.plan
-    _tell([*situation.config.remarks, *planned.notices])
+    _log_notices([*situation.config.remarks, *planned.notices])
     _ask_guard(situation.changes, settings)
     batches = _batches(situation, hooks)
     # What runs as the program's entry point is awaited before the SDK waits for what is left.
@@ -186,28 +186,28 @@ async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks
         failed = await registration.register_all(batches)
     finally:
         await warning
-    missing = [each for each in situation.plan.records if model.record_id(each) in failed]
-    notes = managed_hosts.stale_annotations(
+    missing = [record for record in situation.plan.records if model.record_id(record) in failed]
+    stale = managed_hosts.stale_annotations(
         situation.snapshot.ingresses, situation.plan, situation.settings, missing
     )
-    if notes:
+    if stale:
         await asyncio.to_thread(
-            managed_hosts.write_annotations, situation.transport, notes, pulumi.log.warn
+            managed_hosts.write_annotations, situation.transport, stale, pulumi.log.warn
         )
 
 
 async def _warn(situation: Situation, hooks: Hooks) -> None:
-    """Tell Ingresses of new warnings; that fails no run."""
-    if untold := await hooks.warn(event_texts.unreported(situation.warnings, situation.told)):
-        pulumi.log.info(f"{untold} warnings could not be told to their Ingresses as Events")
+    """Post new warnings as Events. A failure does not fail the run."""
+    if unposted := await hooks.warn(event_texts.unreported(situation.warnings, situation.told)):
+        pulumi.log.info(f"{unposted} warnings could not be posted as Events at their Ingresses")
 
 
 def _reports_hosts(changes: Changes, settings: Settings) -> bool:
-    """Say whether single hosts are told of in Events: not when very many change at once."""
+    """Say whether each host gets an Event of its own: not when very many change at once."""
     records = len(changes.records.created) + len(changes.records.updated)
     count = len(changes.created) + len(changes.updated) + len(changes.moved) + records
     if settings.events and count > EVENTS_A_RUN:
-        pulumi.log.info(f"{count} hosts change at once: their Ingresses get no Events")
+        pulumi.log.info(f"{count} hosts change at once, so pic posts no Events for them")
     return settings.events and count <= EVENTS_A_RUN
 
 
@@ -227,43 +227,43 @@ def _unreachable(settings: Settings, environment: Mapping[str, str]) -> list[str
     if settings.kubeconfig in ("", environment.get("KUBECONFIG")):
         return []
     return [
-        "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
+        "the engine's Kubernetes plugin does not know pic:kubeconfig: run with"
         f" KUBECONFIG={settings.kubeconfig}, or use pic up"
     ]
 
 
-def _tell(notices: Sequence[Notice]) -> None:
-    """Show the loudest notices in the engine's own log."""
-    ordered = sorted(notices, key=lambda each: (each.level is not Level.WARNING, each.order))
-    for each in ordered[:SHOWN_NOTICES]:
-        log = pulumi.log.warn if each.level is Level.WARNING else pulumi.log.info
-        log(text_report.notice_text(each))
+def _log_notices(notices: Sequence[Notice]) -> None:
+    """Show notices in the engine's log, warnings first."""
+    ordered = sorted(notices, key=lambda notice: (notice.level is not Level.WARNING, notice.order))
+    for notice in ordered[:SHOWN_NOTICES]:
+        log = pulumi.log.warn if notice.level is Level.WARNING else pulumi.log.info
+        log(text_report.notice_text(notice))
     if len(ordered) > SHOWN_NOTICES:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 
 
 def _orphans(situation: Situation) -> Sequence[Notice]:
-    """Return what to tell of what the engine will leave, since it does not know of it."""
+    """Return notices about what the engine will leave, since its state does not have it."""
     changes = situation.changes
     if not any(part.removals for part in changes.parts):
         return ()
-    state = _remembered()
+    state = _existing_state()
     if state is None:
         return ()
     records = repair.stray_records(changes, state, situation.settings)
     return tuple(repair.orphans(repair.strays(changes, state), records))
 
 
-def _remembered() -> StackState | None:
-    """Return what the engine knows of the stack; None, and told so, where it cannot be asked."""
+def _existing_state() -> StackState | None:
+    """Return the state of the stack; None, with a line in the log, where it cannot be read."""
     stack = f"{pulumi.get_organization()}/{PROJECT}/{pulumi.get_stack()}"
-    why = f"the backend has no stack {stack}"
+    reason = f"the backend has no stack {stack}"
     try:
-        state = Engine(Path.cwd(), stack, {}).remembered()
+        state = Engine(Path.cwd(), stack, {}).existing_state()
     except EngineError as error:
-        state, why = None, str(error)
+        state, reason = None, str(error)
     if state is None:
-        pulumi.log.info(f"what interrupted runs may have left is not looked for: {why}")
+        pulumi.log.info(f"pic does not look for what interrupted runs may have left: {reason}")
     return state
 
 

@@ -1,6 +1,7 @@
 """Runs the Pulumi CLI under a supervisor, passes signals on, and leaves nothing running.
 
-An engine that is killed leaves its plugins behind, and so does one whose pic is killed.
+An engine that is killed leaves its plugins running, and so does an engine whose pic is killed. The
+supervisor ends them in both cases.
 """
 
 import contextlib
@@ -27,35 +28,35 @@ OnOutput: TypeAlias = Callable[[str], object]
 
 SUPERVISOR = str(Path(supervisor.__file__))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# The engine ends its steps after the first signal, itself after the second.
+# The first signal lets the engine finish its steps; the second ends it at once.
 PATIENCE_SIGNALS = 2
 
 
 class Command:
-    """The CLI on PATH, called as the Automation API calls its own, which it does not import.
+    """The CLI on PATH, with the methods that the Automation API calls, but without its import.
 
-    It is not started only to ask for its version.
+    Unlike the API's own command, it starts no process only to ask for the version.
 
     Attributes:
-        interrupted: A signal was passed on to an engine.
+        interrupted: Whether a signal was passed on to an engine.
         code: The exit code of the last command.
     """
 
     def __init__(self) -> None:
-        found = shutil.which("pulumi")
-        if not found:
+        path = shutil.which("pulumi")
+        if not path:
             raise EngineError(
                 "there is no pulumi on PATH: install the Pulumi CLI, or `make toolchain` in a"
                 " checkout and put its folder on PATH"
             )
-        self.command = found
+        self.command = path
         self.interrupted = False
         self.code = 0
 
     @cached_property
     def version(self) -> "VersionInfo | None":
         """The version of the CLI."""
-        from semver import VersionInfo  # noqa: PLC0415 - few need it
+        from semver import VersionInfo  # noqa: PLC0415 - only some runs need it
 
         answer = subprocess.run(
             [self.command, "version"], capture_output=True, text=True, check=False
@@ -72,9 +73,9 @@ class Command:
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
     ) -> CommandResult:
-        """Run a command to its end and return what it said, whatever its exit code."""
+        """Run a command to its end and return what it printed, whatever its exit code."""
         process = subprocess.Popen(
-            [*_keeping(), self.command, "--non-interactive", *args],
+            [*_supervised(), self.command, "--non-interactive", *args],
             cwd=cwd,
             env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
             stdin=subprocess.DEVNULL,
@@ -82,7 +83,7 @@ class Command:
             stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            # Ctrl-C of a terminal is for this process, which passes it on.
+            # A terminal's Ctrl-C then reaches only this process, which passes it on.
             start_new_session=True,
         )
         with process, self._passing_on(process):
@@ -116,8 +117,8 @@ class Command:
                 signal.signal(number, handler)
 
 
-def _keeping() -> tuple[str, ...]:
-    # It needs what only Linux has.
+def _supervised() -> tuple[str, ...]:
+    # The supervisor needs /proc and prctl, which only Linux has.
     linux = sys.platform == "linux"
     return (sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid())) if linux else ()
 
@@ -125,20 +126,20 @@ def _keeping() -> tuple[str, ...]:
 def _read(
     process: "subprocess.Popen[str]", on_output: OnOutput | None, on_error: OnOutput | None
 ) -> tuple[str, str]:
-    """Read both streams to their ends, each line as it comes."""
-    kept: dict[str, list[str]] = {"out": [], "err": []}
+    """Read both streams to their ends, line by line."""
+    lines: dict[str, list[str]] = {"out": [], "err": []}
 
-    def consume(name: str, stream: IO[str], told: OnOutput | None) -> None:
+    def consume(name: str, stream: IO[str], on_line: OnOutput | None) -> None:
         for line in stream:
-            if told:
-                told(line.rstrip("\n"))
+            if on_line:
+                on_line(line.rstrip("\n"))
             else:
-                kept[name].append(line)
+                lines[name].append(line)
 
     errors = threading.Thread(target=consume, args=("err", process.stderr, on_error), daemon=True)
     output = threading.Thread(target=consume, args=("out", process.stdout, on_output), daemon=True)
-    for each in (errors, output):
-        each.start()
-    for each in (errors, output):
-        each.join()
-    return "".join(kept["out"]), "".join(kept["err"])
+    for thread in (errors, output):
+        thread.start()
+    for thread in (errors, output):
+        thread.join()
+    return "".join(lines["out"]), "".join(lines["err"])

@@ -15,7 +15,7 @@ from pic.engine.backend import stores
 from pic.engine.backend.history import backend_url, prune
 from pic.settings.stack_file import PROJECT
 from tests.engine import servers
-from tests.engine.answers import done
+from tests.engine.answers import succeeded
 from tests.engine.servers import Backend
 from tests.engine.stage import SECONDS, Stage
 from tests.support.waiting import until
@@ -84,9 +84,9 @@ def test_a_stack_lives_in_the_backend_and_its_history_is_pruned(
     there: Stage, backend: Backend
 ) -> None:
     made = [("create", it) for it in ("cluster", there.host("shop"), there.host("www"))]
-    assert there.up() == done(*made)
-    assert there.up() == done()
-    assert there.up() == done()
+    assert there.up() == succeeded(*made)
+    assert there.up() == succeeded()
+    assert there.up() == succeeded()
     before = there.identities()
     assert history(there) == [LATER, LATER, FIRST]
     entries, backups = names(there, "history"), names(there, "backups")
@@ -100,7 +100,7 @@ def test_a_stack_lives_in_the_backend_and_its_history_is_pruned(
     assert (removed, told) == (6, [])
     assert (names(there, "history"), names(there, "backups")) == (entries[-2:], backups[-1:])
     assert history(there) == [LATER]
-    assert there.up() == done()
+    assert there.up() == succeeded()
     assert history(there) == [LATER, LATER]
     assert there.identities() == before
 
@@ -119,7 +119,7 @@ def pic(stage: Stage) -> Sequence[str]:
         (
             pic,
             [
-                (pic, 4, r"is being deployed by another pic of this host \(pid \d+\)"),
+                (pic, 4, r"another pic on this host \(pid \d+\) is deploying stack"),
                 (pulumi, 1, r"currently locked by 1 lock\(s\)[\s\S]* \(pid {pid}\) at \S+Z"),
             ],
         ),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.recorder import Recorder, record
-from tests.engine.stage import Said, Stage
+from tests.engine.stage import PicRun, Stage
 from tests.support.waiting import until
 
 
@@ -44,7 +44,7 @@ def test_without_changes_there_is_no_engine_and_no_new_file(
 
     again = stage.pic("up")
 
-    assert again == Said(0, "Nothing to do: everything is as it was deployed.\n", "")
+    assert again == PicRun(0, "Nothing to do: everything is as it was deployed.\n", "")
     assert recorder.calls == ["stack output"]
     assert files(stage) == before
 
@@ -128,10 +128,10 @@ def test_a_refusal_changes_nothing_and_its_digest_lets_exactly_it_through(stage:
     refused = stage.pic("up")
 
     digest = refused.err.strip().rpartition(" ")[2]
-    assert refused == Said(
+    assert refused == PicRun(
         3,
         "",
-        f"pic: 1 of 2 hosts would be removed, but at most 0 may go in one run (pic:maxRemovals 0,"
+        f"pic: 1 of 2 hosts would be removed, but one run may remove at most 0 (pic:maxRemovals 0,"
         f" pic:maxRemovalRatio 0): {stage.host('old')}.\nNothing was changed. If this is intended,"
         f" acknowledge exactly these changes: pic up --acknowledge {digest}\n",
     )
@@ -149,7 +149,7 @@ def test_a_live_lock_is_respected_and_a_dead_one_taken_away(stage: Stage) -> Non
     file = folder / "one.json"
     file.write_text(json.dumps({**lock, "hostname": "elsewhere"}))
 
-    assert stage.pic("up") == Said(
+    assert stage.pic("up") == PicRun(
         4,
         "",
         f"pic: stack {stage.name} is locked by a live run of me@elsewhere (pid {os.getpid()}) since"
@@ -258,7 +258,7 @@ def test_of_two_runs_at_once_one_wins(stage: Stage) -> None:
         process.communicate(timeout=60)
     assert (process.returncode, second.code) == (0, 4)
     assert second.err.startswith(
-        f"pic: stack {stage.name} is being deployed by another pic of this host (pid "
+        "pic: another pic on this host (pid "
     )
     assert set(stage.identities()) == {stage.host(word) for word in words}
 
@@ -281,14 +281,16 @@ def test_a_destroy_is_guarded_and_then_leaves_nothing(stage: Stage) -> None:
 def test_drift_is_told_and_expected_not_to_be(stage: Stage) -> None:
     stage.ingress("web", "www", "shop")
     stage.pic("up")
-    assert stage.pic("drift", "--expect-no-changes") == Said(
+    assert stage.pic("drift", "--expect-no-changes") == PicRun(
         0, "Nothing differs from the last deployment.\n", ""
     )
     www = stage.object("www")["metadata"]["name"]
     stage.cluster.patch("PangolinResource", stage.name, www, {"spec": {"enabled": False}})
 
-    assert stage.pic("drift", "--expect-no-changes") == Said(
-        7, f"~ {stage.host('www')} ({stage.name}/{www}): spec.enabled: True is False\n", ""
+    assert stage.pic("drift", "--expect-no-changes") == PicRun(
+        7,
+        f"~ {stage.host('www')} ({stage.name}/{www}): spec.enabled: declared true, live false\n",
+        "",
     )
 
 
@@ -302,7 +304,7 @@ def test_a_preview_shows_what_up_would_do_and_does_nothing(stage: Stage) -> None
 
     assert (answer.code, answer.err) == (
         7,
-        "pic: there are changes: 1 host becomes public, 1 new (1 live, 2 planned)\n"
+        "pic: there are changes: 1 host becomes public, 1 new host (1 live, 2 planned)\n"
         "pic: the engine agrees: 1 created\n",
     )
     assert stage.host("shop") in answer.out

@@ -28,7 +28,7 @@ def until_calm(watcher: Watcher) -> None:
     )
 
 
-def test_an_ingress_becomes_an_object_which_is_repaired_and_goes(stage: Stage) -> None:
+def test_an_ingress_gets_an_object_that_is_repaired_and_later_deleted(stage: Stage) -> None:
     stage.ingress("web", "www")
 
     with watching(stage) as watcher:
@@ -49,7 +49,7 @@ def test_an_ingress_becomes_an_object_which_is_repaired_and_goes(stage: Stage) -
     assert watcher.runs == 4
 
 
-def test_a_watcher_of_what_is_deployed_starts_one_run_and_then_none(stage: Stage) -> None:
+def test_a_watcher_of_a_deployed_stack_starts_one_run_only(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.identities()
@@ -85,7 +85,7 @@ def test_a_restarted_api_server_is_followed_again(other_stage: Stage) -> None:
     assert "pic: the cluster is followed again" in watcher.lines
 
 
-def test_a_run_that_the_end_of_the_watcher_interrupts_leaves_no_lock(stage: Stage) -> None:
+def test_a_run_that_is_stopped_with_the_watcher_leaves_no_lock(stage: Stage) -> None:
     words = [f"h{at}" for at in range(40)]
     stage.ingress("web", *words)
     locks = stage.workspace.state / ".pulumi" / "locks"
@@ -105,24 +105,24 @@ def test_a_run_that_the_end_of_the_watcher_interrupts_leaves_no_lock(stage: Stag
     assert (healed.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
 
 
-def test_a_refusal_is_told_once_and_ends_with_its_cause(stage: Stage) -> None:
+def test_a_refusal_is_reported_once_and_ends_with_its_cause(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
 
     with watching(stage, "--config", "resyncPeriod=1") as watcher:
         watcher.says("Nothing to do")
         stage.ingress("web", "www", class_name="nginx")
-        watcher.says("The plan is empty")
+        watcher.says("The plan has no hosts")
         with pytest.raises(AssertionError):
             until(lambda: watcher.runs > 2, "a third run", 6.0)
         stage.ingress("web", "www", "new")
         until_there(stage, "www", "new")
         assert watcher.terminate() == 0
 
-    assert sum("The plan is empty" in line for line in watcher.lines) == 1
+    assert sum("The plan has no hosts" in line for line in watcher.lines) == 1
 
 
-def test_the_holder_of_the_lease_takes_away_what_a_lost_pod_has_left(stage: Stage) -> None:
+def test_the_holder_of_the_lease_removes_the_lock_of_a_lost_pod(stage: Stage) -> None:
     stage.ingress("web", "www")
     folder = stage.workspace.state / ".pulumi" / "locks" / "organization" / "pic" / stage.name
     folder.mkdir(parents=True)
@@ -139,6 +139,6 @@ def test_the_holder_of_the_lease_takes_away_what_a_lost_pod_has_left(stage: Stag
         until_calm(watcher)
         assert watcher.terminate() == 0
 
-    left = "taking away what is left of me@lost (pid 1) since 2000-01-01 00:00:00 UTC"
+    left = "removing the lock that was left by me@lost (pid 1) since 2000-01-01 00:00:00 UTC"
     assert sum(left in line for line in watcher.lines) == 1
     assert list(folder.iterdir()) == []

@@ -27,7 +27,7 @@ class Memory:
         self.error = ""
         self.exists = True
 
-    def remembered(self) -> StackState | None:
+    def existing_state(self) -> StackState | None:
         if self.error:
             raise EngineError(self.error)
         if not self.exists:

@@ -46,7 +46,7 @@ def test_a_failing_engine_does_not_stop_the_run(api: Api, run: Run, memory: Memo
     assert registered.log == [
         (
             "INFO",
-            "what interrupted runs may have left is not looked for: no way to the backend",
+            "pic does not look for what interrupted runs may have left: no way to the backend",
         )
     ]
 
@@ -58,7 +58,7 @@ def test_without_a_stack_nothing_is_reported_as_left(api: Api, run: Run, memory:
     assert run().log == [
         (
             "INFO",
-            "what interrupted runs may have left is not looked for: the backend has no stack"
+            "pic does not look for what interrupted runs may have left: the backend has no stack"
             " organization/pic/prod",
         )
     ]

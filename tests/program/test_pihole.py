@@ -167,7 +167,7 @@ def test_a_preview_writes_nothing_and_a_refused_annotation_is_a_warning(api: Api
     api.refuse(WRITTEN, 403, "may not patch")
     seen = up()
 
-    warning = "pihole.io/managed-hosts is not written: Ingress prod/web: may not patch"
+    warning = "cannot write pihole.io/managed-hosts: Ingress prod/web: may not patch"
     assert (seen.error, seen.log) == (None, [("WARNING", warning)])
 
 

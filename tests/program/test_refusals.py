@@ -113,7 +113,7 @@ def test_every_setting_that_prevents_a_deployment_is_reported_in_one_error(run: 
     assert str(registered.error) == (
         "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run pic init"
         " --stack prod\n"
-        "pic:kubeconfig cannot reach the engine's Kubernetes plugin by itself: run with"
+        "the engine's Kubernetes plugin does not know pic:kubeconfig: run with"
         " KUBECONFIG=/elsewhere, or use pic up\n"
         "pic:targets has pihole, and pic:piholeUrl is not set: set it, or PIHOLE_URL\n"
         "pic:targets has pihole, and the password of Pi-hole is not set: set PIHOLE_PASSWORD or"
@@ -151,7 +151,7 @@ def test_nothing_is_registered_if_part_of_the_cluster_cannot_be_read(
 
     assert isinstance(registered.error, pulumi.RunError)
     assert str(registered.error).endswith(
-        "who are you (HTTP 401); the credentials are not accepted: renew them"
+        "who are you (HTTP 401); the API server rejects the credentials: renew them"
     )
     assert (registered.resources, registered.hooks) == ([], HOOKS)
 

@@ -85,7 +85,7 @@ def test_a_warning_of_the_last_run_is_not_posted_again(api: Api, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("status", "logged"),
-    [(409, []), (403, [("INFO", "1 warnings could not be told to their Ingresses as Events")])],
+    [(409, []), (403, [("INFO", "1 warnings could not be posted as Events at their Ingresses")])],
 )
 def test_an_existing_event_counts_as_posted_and_a_refused_one_does_not_fail_the_run(
     api: Api, run: Run, status: int, logged: list[tuple[str, str]]

@@ -1,6 +1,7 @@
-"""Prune a stack's history where the engine keeps it as files, since the engine never does.
+"""Prunes the history of a stack where the engine keeps it as files.
 
-Every run adds an entry with a whole copy of the state, and a backup with another.
+Every run adds an entry with a whole copy of the state, and a backup with another copy. The engine
+never removes either.
 """
 
 import json
@@ -31,17 +32,17 @@ def prune(
     """Remove all but the newest entries of a stack's history, and of its backups.
 
     An entry and the checkpoint that belongs to it go together. The state itself and its `.bak` are
-    in another folder, where nothing is removed. What another run removes meanwhile is no error.
+    in another folder, where nothing is removed. A file that another run removes is no error.
 
     Args:
         backend_url: As the CLI knows it; a relative path counts from the working directory.
-        project: Of the stack.
-        stack: Its name, without project.
+        project: The project of the stack.
+        stack: The name of the stack, without its project.
         keep: How many entries stay, of either kind.
-        tell: Told once where nothing could be removed, with the remedy: that fails no run.
+        tell: Gets one message where nothing could be removed. That fails no run.
 
     Returns:
-        How many files are gone.
+        How many files were removed.
     """
     kinds = {f"history/{project}/{stack}": _HISTORY, f"backups/{project}/{stack}": _BACKUP}
     try:
@@ -56,12 +57,12 @@ def prune(
 
 
 def expired(names: Iterable[str], pattern: str, stack: str, keep: int) -> list[str]:
-    """Return the names that belong to all but the newest entries; foreign names never do."""
+    """Return the names that belong to all but the newest entries; other names never do."""
     entries: dict[int, list[str]] = defaultdict(list)
     whole = re.compile(pattern.format(re.escape(stack)))
     for name in names:
-        if found := whole.fullmatch(name):
-            entries[int(found[1])].append(name)
+        if match := whole.fullmatch(name):
+            entries[int(match[1])].append(name)
     old = sorted(entries, reverse=True)[keep:]
     return sorted(name for moment in old for name in entries[moment])
 
@@ -87,10 +88,10 @@ def _credentials(environment: Mapping[str, str]) -> Path:
 
 def _of_project(file: Path) -> str:
     try:
-        found = yaml.safe_load(file.read_text(encoding="utf-8"))
-        return str(found["backend"]["url"] or "")
+        project = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return str(project["backend"]["url"] or "")
     except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
-        return ""  # the engine complains, where there is something to complain about
+        return ""  # the engine reports a file that it cannot read
 
 
 def _of_login(file: Path) -> str:

@@ -1,7 +1,8 @@
-"""Who holds the lock of a stack, and whether that process still lives (DESIGN 9.16).
+"""Reads who holds the lock of a stack, and says whether that process still lives.
 
-A state backend that is a folder or a bucket keeps locks as files, which a killed engine leaves
-behind.
+A state backend that is a folder or a bucket keeps locks as files. A killed engine leaves its lock
+behind. A lock of this host is dead if there is no such process, or if the process with that id
+started after the lock was written.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-# The CLI has an exit code of 1 for everything here, so its words are all there is.
+# The CLI ends with 1 for every failure here, so only its words tell a lock from the rest.
 _OWNER = re.compile(
     r"created by (?P<user>.*)@(?P<host>[^@\s]+) \(pid (?P<pid>\d+)\) at (?P<time>\S+)"
 )
@@ -35,13 +36,13 @@ class Lock:
         return f"{self.user}@{self.host} (pid {self.pid}) since {self.since:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def told(message: str) -> tuple[Lock, ...] | None:
-    """Read the CLI's refusal to run a locked stack; None when it says something else."""
+def parse(message: str) -> tuple[Lock, ...] | None:
+    """Return the locks that a message of the CLI names; None if it is about something else."""
     if _LOCKED not in message:
         return None
     return tuple(
-        Lock(each["user"], each["host"], int(each["pid"]), _time(each["time"]))
-        for each in _OWNER.finditer(message)
+        Lock(match["user"], match["host"], int(match["pid"]), _time(match["time"]))
+        for match in _OWNER.finditer(message)
     )
 
 
@@ -50,9 +51,9 @@ def is_dead(
     here: str | None = None,
     started: Callable[[int], datetime | None] | None = None,
 ) -> bool:
-    """Say whether the owner of a lock is certainly gone: it ran on this host, and is no more.
+    """Say whether the owner of a lock certainly ended: it ran on this host and no longer exists.
 
-    A process of the same id that started after the lock was made is another one.
+    A process with the same id that started after the lock was written is a different process.
     """
     if lock.host != (here or socket.gethostname()):
         return False
@@ -61,12 +62,12 @@ def is_dead(
 
 
 def all_dead(locks: Sequence[Lock], left_before: datetime | None = None) -> bool:
-    """Say whether nobody holds a stack that is locked.
+    """Say whether no live process holds a locked stack.
 
     Args:
-        locks: All that there are.
-        left_before: Locks of other hosts that are older count as left behind; None has none count,
-            since nobody can see from here whether their owners live.
+        locks: All locks of the stack.
+        left_before: Locks of other hosts that are older count as left behind. With None no lock of
+            another host does, since this host cannot see whether its owner lives.
     """
     return bool(locks) and all(is_dead(lock) or _is_left(lock, left_before) for lock in locks)
 
@@ -77,17 +78,17 @@ def of_others(locks: Sequence[Lock]) -> tuple[Lock, ...]:
 
 
 def _is_left(lock: Lock, before: datetime | None) -> bool:
-    # On this host the process itself tells.
+    # A lock of this host is judged by its process.
     return before is not None and lock.since < before and lock in of_others([lock])
 
 
 def process_start(pid: int, proc: Path = Path("/proc")) -> datetime | None:
-    """Return when a process of this host started; None where there is none.
+    """Return when a process of this host started; None if it does not exist.
 
-    Where the system does not tell (it has no /proc) a living process is taken for an old one.
+    Where the system does not say (it has no /proc) a living process counts as an old one.
     """
     try:
-        with contextlib.suppress(PermissionError):  # it lives, and is somebody else's
+        with contextlib.suppress(PermissionError):  # it lives, under another user
             os.kill(pid, 0)
     except ProcessLookupError:
         return None
@@ -96,7 +97,7 @@ def process_start(pid: int, proc: Path = Path("/proc")) -> datetime | None:
         booted = _boot_time((proc / "stat").read_text())
     except OSError:
         return datetime.fromtimestamp(0, UTC)
-    if fields[0] == "Z":  # it has ended, and nobody has asked how
+    if fields[0] == "Z":  # it ended, and its parent has not collected it
         return None
     return datetime.fromtimestamp(booted + int(fields[19]) / os.sysconf("SC_CLK_TCK"), UTC)
 
@@ -106,5 +107,5 @@ def _boot_time(stat: str) -> int:
 
 
 def _time(written: str) -> datetime:
-    found = datetime.fromisoformat(written)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    moment = datetime.fromisoformat(written)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

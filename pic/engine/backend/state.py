@@ -1,4 +1,4 @@
-"""What the engine remembers of a stack, read from `pulumi stack export`. No I/O."""
+"""Parses the state of a stack from the JSON of `pulumi stack export`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,15 +11,17 @@ from pic.core.json_values import (
 )
 from pic.core.model import KIND, RECORD_TYPE
 
+STACK_TYPE = "pulumi:pulumi:Stack"
+
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """A PangolinResource in the state.
 
     Attributes:
-        urn: Names it in the engine.
+        urn: The name of the resource in the engine.
         key: Namespace and name of its object.
-        inputs: The object as it was last declared.
+        inputs: The object as the last deployment declared it.
     """
 
     urn: str
@@ -32,8 +34,8 @@ class RememberedRecord:
     """A DNS record in the state.
 
     Attributes:
-        urn: Names it in the engine.
-        host: As it was last declared, as is `ip`.
+        urn: The name of the resource in the engine.
+        host: As the last deployment declared it, like `ip`.
     """
 
     urn: str
@@ -43,7 +45,7 @@ class RememberedRecord:
 
 @dataclass(frozen=True, slots=True)
 class StackState:
-    """What a stack has, and its outputs.
+    """The resources and outputs of a stack, as the engine remembers them.
 
     Attributes:
         resources: By host.
@@ -57,31 +59,31 @@ class StackState:
     @property
     def keys(self) -> frozenset[tuple[str, str]]:
         """Namespaces and names of all objects."""
-        return frozenset(each.key for each in self.resources.values())
+        return frozenset(remembered.key for remembered in self.resources.values())
 
 
 def read(export: Raw) -> StackState:
-    """Read the JSON of an export; a stack that was never deployed remembers nothing.
+    """Read the JSON of an export; a stack that was never deployed has an empty state.
 
     Raises:
         MalformedError: It has another shape.
     """
     deployment = mapping(export.get("deployment") or {}, "deployment")
     listed = sequence(deployment.get("resources") or [], "resources")
-    entries = [mapping(each, "resource") for each in listed]
-    found = {
-        text(each.get("urn")).rpartition("::")[2]: _remembered(each)
-        for each in entries
-        # What waits for its deletion after a replacement has a successor of the same URN.
-        if text(each.get("type")).endswith(f":{KIND}") and not each.get("delete")
+    # A resource that waits for its deletion after a replacement has a successor of the same URN.
+    entries = [entry for raw in listed if not (entry := mapping(raw, "resource")).get("delete")]
+    resources = {
+        text(entry.get("urn")).rpartition("::")[2]: _remembered(entry)
+        for entry in entries
+        if text(entry.get("type")).endswith(f":{KIND}")
     }
-    stack = next((each for each in entries if each.get("type") == "pulumi:pulumi:Stack"), {})
     records = {
-        text(each.get("id")): _record(each)
-        for each in entries
-        if each.get("type") == RECORD_TYPE and not each.get("delete")
+        text(entry.get("id")): _record(entry)
+        for entry in entries
+        if entry.get("type") == RECORD_TYPE
     }
-    return StackState(found, mapping(stack.get("outputs") or {}, "outputs"), records)
+    stack = next((entry for entry in entries if entry.get("type") == STACK_TYPE), {})
+    return StackState(resources, mapping(stack.get("outputs") or {}, "outputs"), records)
 
 
 def _record(entry: Raw) -> RememberedRecord:

@@ -46,7 +46,7 @@ from tests.unit.engine.test_outcome import failed
 STRICT = Settings(cluster_id=CLUSTER, max_removals=0, max_removal_ratio=0)
 WRONG = Outcome()
 WRONG.feed(failed(A))
-FAILED = (Failure(A, "the engine does not say why"),)
+FAILED = (Failure(A, "the engine gave no reason"),)
 
 
 class Api(NoApi):
@@ -330,7 +330,7 @@ def test_an_engine_works_in_the_current_folder_with_the_kubeconfig_of_the_stack(
 
     plain, own = made(Settings()), made(Settings(kubeconfig="/ours"))
 
-    assert (plain.root, plain.stack, plain.tell) == (Path.cwd(), "prod", print)
+    assert (plain.root, plain.stack, plain.on_progress) == (Path.cwd(), "prod", print)
     assert plain.command.command == str(tmp_path / "pulumi")
     assert plain.environment == environment
     assert own.environment == {**environment, "KUBECONFIG": "/ours"}

@@ -139,12 +139,12 @@ def test_a_stack_that_is_not_there_has_no_outputs_and_no_memory() -> None:
         (Says(out="it is broken\n", code=1), "it is broken"),
         (
             Says("{"),
-            "pulumi answered with something else than JSON: Expecting property name enclosed in"
+            "pulumi did not answer with JSON: Expecting property name enclosed in"
             " double quotes: line 1 column 2 (char 1)",
         ),
         (
             Says("[]"),
-            "pulumi answered with something else than JSON: the answer of pulumi is a list, not a"
+            "pulumi did not answer with JSON: the answer of pulumi is a list, not a"
             " map",
         ),
     ],
@@ -287,7 +287,7 @@ def test_resources_that_failed_are_returned_for_the_others_are_done() -> None:
             "no cluster\nno plan",
         ),
         (Says(err="error: incorrect\npassphrase\n", code=255), "incorrect\npassphrase"),
-        (Says(code=255), "the engine ended and does not say why"),
+        (Says(code=255), "the engine failed and gave no reason"),
     ],
 )
 def test_an_engine_that_could_not_do_its_work_says_why(answer: Says, message: str) -> None:

@@ -59,7 +59,7 @@ def test_a_live_run_is_waited_for_by_somebody_else() -> None:
     assert messages == [
         (LockedError, HELD.format(f"{owner(HERE, dead)}, {owner(HERE, pid)}")),
         (LockedError, HELD.format(owner("far", dead))),
-        (LockedError, HELD.format("somebody that it does not name")),
+        (LockedError, HELD.format("an owner that it does not name")),
     ]
 
 
@@ -95,7 +95,7 @@ def test_what_another_host_has_left_is_taken_away_only_where_it_is_asked_for_and
     assert made == Outcome({"create": [urn(A)]})
     assert stealing.asked == [UP, "cancel --yes --stack prod", UP]
     assert capsys.readouterr().err == (
-        "pic: taking away what is left of me@far (pid 7) since 2000-01-01 00:00:00 UTC\n"
+        "pic: removing the lock that was left by me@far (pid 7) since 2000-01-01 00:00:00 UTC\n"
     )
     waiting = replace(engine(young), left_after=timedelta(minutes=30))
     assert refused(lambda: waiting.up(nothing)) == (LockedError, HELD.format(owner("far", 7)))
@@ -150,8 +150,8 @@ def refused_by_another(ours: Engine, file: Path, told: str) -> str:
         kind, message = refused(ours.exclusive().__enter__)
         process.communicate()
     head, tail = (
-        "stack prod is being deployed by another pic of this host (pid ",
-        "): wait for it to end",
+        "another pic on this host (pid ",
+        ") is deploying stack prod: wait for it to end",
     )
     assert kind is LockedError
     assert message.startswith(head)

@@ -98,7 +98,7 @@ def test_a_failed_resource_has_the_words_of_the_engine_without_their_colours() -
     )
 
     assert outcome.failures == (
-        Failure(A, "the engine does not say why"),
+        Failure(A, "the engine gave no reason"),
         Failure(B, "it is wrong\nin two ways"),
     )
     assert list(outcome.unplaced()) == ["elsewhere", "update failed"]
@@ -159,7 +159,7 @@ def test_records_are_counted_and_their_failures_keep_their_class() -> None:
     assert outcome.changed == {"create": 2}
     assert outcome.failures == (
         Failure(f"{A}/A", busy, "pihole"),
-        Failure("pihole", "the engine does not say why", "pihole"),
+        Failure("pihole", "the engine gave no reason", "pihole"),
     )
     first = outcome.failures[0]
     assert (first.kind, first.retry_after) == (FailureClass.RATE_LIMITED, 30)

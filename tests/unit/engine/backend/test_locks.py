@@ -24,19 +24,19 @@ at 2026-01-01T13:00:00+01:00
 
 
 def test_a_refusal_names_everybody_who_holds_the_stack() -> None:
-    assert locks.told(REFUSAL) == (ONE, Lock("DOM\\a b", "there.org", 12, NOW))
+    assert locks.parse(REFUSAL) == (ONE, Lock("DOM\\a b", "there.org", 12, NOW))
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
-    assert locks.told(REFUSAL.replace("00Z", "00").replace("+01:00", "Z")) == (
+    assert locks.parse(REFUSAL.replace("00Z", "00").replace("+01:00", "Z")) == (
         ONE,
         Lock("DOM\\a b", "there.org", 12, NOW + timedelta(hours=1)),
     )
 
 
 def test_a_refusal_that_names_nobody_and_other_words() -> None:
-    assert locks.told("error: the stack is currently locked by a stranger") == ()
-    assert locks.told("error: no stack named 'prod' found") is None
+    assert locks.parse("error: the stack is currently locked by a stranger") == ()
+    assert locks.parse("error: no stack named 'prod' found") is None
 
 
 def test_a_lock_reads_as_its_owner_and_since_when() -> None:
