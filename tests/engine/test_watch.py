@@ -1,4 +1,4 @@
-"""The resident watcher, with the real engine on a real API server."""
+"""Tests the resident watcher, with the real engine and a real API server."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.engine.watcher import Watcher, watching
 from tests.support.waiting import until
 
 
-def until_there(stage: Stage, *words: str) -> None:
+def until_live(stage: Stage, *words: str) -> None:
     hosts = sorted(map(stage.host, words))
     until(
         lambda: sorted(it["spec"]["name"] for it in stage.objects()) == hosts,
@@ -19,8 +19,8 @@ def until_there(stage: Stage, *words: str) -> None:
     )
 
 
-def until_calm(watcher: Watcher) -> None:
-    """Wait for the end of every run that began."""
+def until_idle(watcher: Watcher) -> None:
+    """Wait until every run that started has ended."""
     until(
         lambda: sum("Done:" in it or "Nothing to do" in it for it in watcher.lines) == watcher.runs,
         f"the runs have ended: {watcher.lines}",
@@ -32,20 +32,26 @@ def test_an_ingress_gets_an_object_that_is_repaired_and_later_deleted(stage: Sta
     stage.ingress("web", "www")
 
     with watching(stage) as watcher:
-        until_there(stage, "www")
+        until_live(stage, "www")
         stage.ingress("api", "api")
-        until_there(stage, "www", "api")
-        until_calm(watcher)
-        changed = stage.object("api")
-        wrong = {"spec": {"httpConfig": {"sso": not changed["spec"]["httpConfig"]["sso"]}}}
-        stage.cluster.patch("PangolinResource", stage.name, changed["metadata"]["name"], wrong)
-        until(lambda: stage.object("api")["spec"] == changed["spec"], "it is repaired", SECONDS)
+        until_live(stage, "www", "api")
+        until_idle(watcher)
+        live = stage.object("api")
+        wrong = {"spec": {"httpConfig": {"sso": not live["spec"]["httpConfig"]["sso"]}}}
+        stage.cluster.patch("PangolinResource", stage.name, live["metadata"]["name"], wrong)
+        until(
+            lambda: stage.object("api")["spec"] == live["spec"], "the object is repaired", SECONDS
+        )
         stage.delete_ingress("api")
-        until(lambda: stage.remembered == [stage.host("www")], "the engine knows", SECONDS)
-        until_there(stage, "www")
+        until(
+            lambda: stage.remembered == [stage.host("www")],
+            "the engine has forgotten the object",
+            SECONDS,
+        )
+        until_live(stage, "www")
         assert watcher.terminate() == 0
 
-    assert watcher.lines[-1] == "pic: ended"
+    assert watcher.lines[-1] == "pic: stopped"
     assert watcher.runs == 4
 
 
@@ -55,8 +61,8 @@ def test_a_watcher_of_a_deployed_stack_starts_one_run_only(stage: Stage) -> None
     before = stage.identities()
 
     with watching(stage, "--config", "resyncPeriod=1") as watcher:
-        watcher.says("Nothing to do")
-        # What nobody plans with is no reason to look, and what makes no difference none to run.
+        watcher.wait_for("Nothing to do")
+        # No plan reads the Service, and the label of the Ingress makes no difference to the plan.
         stage.cluster.apply("Service", stage.name, "idle", spec={"ports": [{"port": 80}]})
         stage.cluster.patch("Ingress", stage.name, "web", {"metadata": {"labels": {"a": "b"}}})
         with pytest.raises(AssertionError):
@@ -72,17 +78,17 @@ def test_a_restarted_api_server_is_followed_again(other_stage: Stage) -> None:
     stage.ingress("web", "www")
 
     with watching(stage) as watcher:
-        until_there(stage, "www")
-        until_calm(watcher)
+        until_live(stage, "www")
+        until_idle(watcher)
         stage.plane.stop_apiserver()
-        watcher.says("no answer from")
+        watcher.wait_for("no answer from")
         stage.plane.start_apiserver()
         stage.await_service()
         stage.ingress("api", "api")
-        until_there(stage, "www", "api")
+        until_live(stage, "www", "api")
         assert watcher.terminate() == 0
 
-    assert "pic: the cluster is followed again" in watcher.lines
+    assert "pic: following the cluster again" in watcher.lines
 
 
 def test_a_run_that_is_stopped_with_the_watcher_leaves_no_lock(stage: Stage) -> None:
@@ -91,18 +97,18 @@ def test_a_run_that_is_stopped_with_the_watcher_leaves_no_lock(stage: Stage) -> 
     locks = stage.workspace.state / ".pulumi" / "locks"
 
     with watching(stage) as watcher:
-        # An engine takes its lock some time before it heeds signals.
+        # An engine takes its lock before it handles signals, so the lock is no sign for this.
         until(stage.objects, "the engine is at work", SECONDS)
         assert watcher.terminate() == 0
 
-    assert "pic: stopping the run: the watcher is asked to end" in watcher.lines
+    assert "pic: stopping the run: the watcher was asked to stop" in watcher.lines
     assert [*locks.rglob("*.json")] == []
-    # What was being done as the engine gave up waiting for it is there, and not remembered.
+    # The engine forgets objects whose creation was under way when it gave up waiting.
     forgotten = set(stage.identities()) - set(stage.remembered)
     assert set(stage.remembered) <= set(stage.identities())
     assert len(forgotten) <= int(PARALLEL)
-    healed = stage.pic("up")
-    assert (healed.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
+    repair = stage.pic("up")
+    assert (repair.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
 
 
 def test_a_refusal_is_reported_once_and_ends_with_its_cause(stage: Stage) -> None:
@@ -110,13 +116,13 @@ def test_a_refusal_is_reported_once_and_ends_with_its_cause(stage: Stage) -> Non
     stage.up()
 
     with watching(stage, "--config", "resyncPeriod=1") as watcher:
-        watcher.says("Nothing to do")
+        watcher.wait_for("Nothing to do")
         stage.ingress("web", "www", class_name="nginx")
-        watcher.says("The plan has no hosts")
+        watcher.wait_for("The plan has no hosts")
         with pytest.raises(AssertionError):
             until(lambda: watcher.runs > 2, "a third run", 6.0)
         stage.ingress("web", "www", "new")
-        until_there(stage, "www", "new")
+        until_live(stage, "www", "new")
         assert watcher.terminate() == 0
 
     assert sum("The plan has no hosts" in line for line in watcher.lines) == 1
@@ -130,15 +136,15 @@ def test_the_holder_of_the_lease_removes_the_lock_of_a_lost_pod(stage: Stage) ->
     (folder / "one.json").write_text(json.dumps(lock))
 
     with watching(stage, "--no-leader-elect") as watcher:
-        watcher.says("is locked by a live run of me@lost (pid 1)")
+        watcher.wait_for("is locked by a live run of me@lost (pid 1)")
         assert watcher.terminate() == 0
     assert stage.identities() == {}
 
     with watching(stage, "--leader-elect", "--lease-namespace", stage.name) as watcher:
-        until_there(stage, "www")
-        until_calm(watcher)
+        until_live(stage, "www")
+        until_idle(watcher)
         assert watcher.terminate() == 0
 
-    left = "removing the lock that was left by me@lost (pid 1) since 2000-01-01 00:00:00 UTC"
-    assert sum(left in line for line in watcher.lines) == 1
+    message = "removing the lock that was left by me@lost (pid 1) since 2000-01-01 00:00:00 UTC"
+    assert sum(message in line for line in watcher.lines) == 1
     assert list(folder.iterdir()) == []

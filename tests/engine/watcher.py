@@ -1,4 +1,4 @@
-"""A watcher of a stage: a process of its own, ended with the block at the latest."""
+"""Runs a watcher for a stage, as a process that ends with the block at the latest."""
 
 import os
 import signal
@@ -12,12 +12,12 @@ from pathlib import Path
 from tests.engine.stage import SECONDS, Stage
 from tests.support.waiting import until
 
-STARTING = "something is to be done: starting a run"
+STARTING = "a deployment is due: starting a run"
 
 
 @dataclass
 class Watcher:
-    """A process, and the lines that it has said so far."""
+    """A process, and the lines that it has logged so far."""
 
     process: "subprocess.Popen[str]"
     lines: list[str] = field(default_factory=list)
@@ -28,17 +28,17 @@ class Watcher:
 
     @property
     def pid(self) -> int:
-        """The watcher itself; the process is its supervisor."""
+        """The pid of the watcher itself; `process` is its supervisor."""
         [pid] = _children(self.process.pid)
         return pid
 
-    def says(self, word: str) -> None:
+    def wait_for(self, word: str) -> None:
         until(
             lambda: any(word in line for line in self.lines), f"{word!r} in {self.lines}", SECONDS
         )
 
     def terminate(self) -> int:
-        """Ask it to end as a kubelet does, and return its exit code."""
+        """Stop the watcher as a kubelet does, and return its exit code."""
         os.kill(self.pid, signal.SIGTERM)
         return self.process.wait(SECONDS)
 
@@ -52,16 +52,16 @@ class Watcher:
 def watching(
     stage: Stage, *arguments: str, listen: str = "", env: Mapping[str, str] | None = None
 ) -> Iterator[Watcher]:
-    """Run a watcher until the block ends; a failure of the block says what it has said."""
+    """Run a watcher until the block ends; if the block fails, the error has the log as well."""
     command = (str(stage.workspace.python), "-m", "pic", "watch", "--stack", stage.name)
     with stage.workspace.start(*command, "--listen", listen, *arguments, env=env) as process:
-        made = Watcher(process)
-        reader = threading.Thread(target=made.read)
+        watcher = Watcher(process)
+        reader = threading.Thread(target=watcher.read)
         reader.start()
         try:
-            yield made
+            yield watcher
         except AssertionError as error:
-            raise AssertionError("\n".join([str(error), *made.lines])) from error
+            raise AssertionError("\n".join([str(error), *watcher.lines])) from error
         finally:
             process.terminate()
             reader.join()
@@ -69,4 +69,4 @@ def watching(
 
 def _children(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(each) for each in tasks.split()]
+    return [int(pid) for pid in tasks.split()]
