@@ -1,4 +1,4 @@
-"""Kubernetes Events at the Ingresses, so that `kubectl describe` tells what became of them."""
+"""Creates Kubernetes Events for Ingresses, so that `kubectl describe` shows what pic did."""
 
 import uuid
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from pic.report.event_texts import EventText
 
 COMPONENT = "pic"
 CONFLICT = 409
-# Events are for the daily trickle: each costs several milliseconds, and the API server keeps them
-# for an hour only. What changes in bulk is in the preview and in the plan.
+# Events suit the few changes of a normal run. Each costs several milliseconds, and the API server
+# keeps them for an hour only. The preview and the plan show a change in bulk.
 EVENTS_A_RUN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class InvolvedObject:
-    """The Ingress an Event is about."""
+    """The Ingress that an Event is about."""
 
     namespace: str
     name: str
@@ -28,23 +28,23 @@ class InvolvedObject:
 def post(
     transport: Transport, subject: InvolvedObject, level: Level, reason: str, message: str
 ) -> None:
-    """Create an Event of what has happened.
+    """Create an Event for something that has just happened.
 
     Raises:
-        StatusError: The API server said no.
-        ClusterError: There was no answer.
+        StatusError: The API server answered with an error status.
+        ClusterError: No answer arrived.
     """
     _create(transport, subject, _body(level, reason, message), uuid.uuid4().hex[:16])
 
 
 def warn(transport: Transport, warned: EventText) -> None:
-    """Create the Event of a warning, unless the API server still has it.
+    """Create the Event for a warning, unless the API server still has it.
 
-    Its name is made of what it says, so it is there once however often it is created.
+    The name of the Event derives from its text, so a second creation is a conflict, not a copy.
 
     Raises:
-        StatusError: The API server said no.
-        ClusterError: There was no answer.
+        StatusError: The API server answered with an error status other than a conflict.
+        ClusterError: No answer arrived.
     """
     owner = warned.ingress
     subject = InvolvedObject(owner.namespace, owner.name, owner.uid)

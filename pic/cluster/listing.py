@@ -1,8 +1,12 @@
-"""The one door to the Kubernetes API: whole listings or an error, never half a cluster."""
+"""Reads everything that a run needs from the Kubernetes API, complete or not at all.
+
+A plan from half a cluster would remove the other half. So a listing is read to its last page at one
+resource version, and anything less raises an error that names the scope and a remedy.
+"""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from pic.cluster.connection import (
@@ -26,11 +30,14 @@ from pic.settings.parse import Settings, TargetName
 from pic.snapshot import pangolin
 from pic.snapshot.assemble import RawSnapshot
 
-# What a connection is belongs to this door.
+# Modules outside of this package use the connection through here.
 __all__ = ["TIMEOUTS", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
 
+# Objects per page, as kubectl asks for.
 PAGE = 500
+# How often a listing starts again after its continue token has expired, in five minutes by default.
 RESTARTS = 3
+# Threads that read at once.
 READERS = 4
 
 NETWORKING = BY_NAME[INGRESS].path
@@ -44,7 +51,7 @@ INSTALL_HINT = "install the CRDs of the Pangolin operator, or check that this is
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One collection that a run lists.
+    """A collection that a run lists: one kind, in one namespace or in all of them.
 
     Attributes:
         namespace: The namespace to list; empty for all namespaces.
@@ -78,34 +85,38 @@ def listings(settings: Settings) -> list[Listing]:
 
 
 def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
-    """Read everything a run needs.
+    """Read every collection that a run needs, the cluster id and the schema.
 
     Raises:
-        ClusterError: Any part of it could not be read whole; names scope and remedy.
+        ClusterError: A part could not be read completely.
     """
-    wanted = listings(settings)
     with ThreadPoolExecutor(READERS) as pool:
-        identity = pool.submit(read_cluster_id, transport, settings)
+        cluster_id = pool.submit(read_cluster_id, transport, settings)
         schema = pool.submit(read_schema, transport, settings)
-        lists = [pool.submit(list_objects, transport, each) for each in wanted]
+        jobs = [
+            (listing.kind.name, pool.submit(list_objects, transport, listing))
+            for listing in listings(settings)
+        ]
         try:
-            known, shape = identity.result(), schema.result()
+            # The first error to raise is the most basic one: a wrong cluster, then missing CRDs.
+            raw = RawSnapshot({}, cluster_id.result(), schema.result())
             objects: dict[str, list[Raw]] = {}
-            for each, found in zip(wanted, lists, strict=True):
-                objects.setdefault(each.kind.name, []).extend(found.result())
+            for name, job in jobs:
+                objects.setdefault(name, []).extend(job.result())
         finally:
-            # After an error nothing is worth waiting for.
+            # After an error the results of the other requests are of no use.
             pool.shutdown(wait=False, cancel_futures=True)
-    return RawSnapshot(objects, known, shape)
+    return replace(raw, objects=objects)
 
 
 def read_cluster_id(transport: Transport, settings: Settings) -> str:
-    """Return the uid of namespace kube-system, which stands for the cluster.
+    """Return the uid of namespace kube-system, which identifies the cluster.
 
-    Where that may not be read, pic:clusterId stands in.
+    Kubernetes has no cluster id of its own. This namespace exists in every cluster and is never
+    recreated. If pic is not allowed to read it, the setting pic:clusterId replaces the uid.
 
     Raises:
-        ClusterError: It could not be read, and nothing stands in.
+        ClusterError: The namespace could not be read, and the setting does not apply.
     """
     try:
         return _uid(transport.get(IDENTITY))
@@ -119,20 +130,22 @@ def read_cluster_id(transport: Transport, settings: Settings) -> str:
 
 def _uid(answer: object) -> str:
     metadata = mapping(mapping(answer, "it").get("metadata"), "metadata")
-    found = text(metadata.get("uid"))
-    if not found:
+    uid = text(metadata.get("uid"))
+    if not uid:
         raise MalformedError("it has no uid")
-    return found
+    return uid
 
 
 def read_schema(transport: Transport, settings: Settings) -> Schema:
-    """Return what the installed CRD can hold, or what pic:resourceSchema says it can.
+    """Return what the installed CRD of PangolinResource can hold.
+
+    The setting pic:resourceSchema replaces the lookup.
 
     Raises:
         ClusterError: The CRD is not installed, or could not be read.
     """
-    if known := pangolin.fixed_schema(settings.resource_schema):
-        return known
+    if schema := pangolin.fixed_schema(settings.resource_schema):
+        return schema
     if TargetName.PANGOLIN not in settings.targets:
         return pangolin.SCHEMA_TARGETS
     try:
@@ -148,33 +161,33 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
         raise ClusterError(f"the CRD of PangolinResource cannot be understood: {error}") from error
 
 
-def list_objects(transport: Transport, wanted: Listing) -> list[Raw]:
-    """Return every object of a collection, whole.
+def list_objects(transport: Transport, listing: Listing) -> list[Raw]:
+    """Return every object of a collection.
 
-    A listing that expires between two pages is started again, a bounded number of times.
+    A listing that expires between two pages starts again, at most RESTARTS times.
 
     Raises:
-        ClusterError: It could not be read whole.
+        ClusterError: The collection could not be read completely.
     """
     for _ in range(RESTARTS):
         try:
-            return [item for page in list_pages(transport, wanted) for item in page.items]
+            return [item for page in list_pages(transport, listing) for item in page.items]
         except StatusError as error:
-            if error.status != 410:
-                raise listing_error(wanted, "list", error) from error
+            if error.status != 410:  # 410 Gone: the continue token has expired.
+                raise listing_error(listing, "list", error) from error
     raise ClusterError(
-        f"listing {wanted} expired {RESTARTS} times before its end: the API server is under load;"
-        " run again later"
+        f"listing {listing} expired {RESTARTS} times before its end: the API server is overloaded;"
+        " try again later"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """A part of a listing.
+    """One page of a listing.
 
     Attributes:
-        version: The resource version that the whole listing is of.
-        after: Asks for the next page; empty at the end.
+        resource_version: The resource version of the whole listing, from which a watch can start.
+        continue_token: Requests the next page; empty on the last page.
     """
 
     items: Sequence[Raw]
@@ -182,49 +195,55 @@ class ListPage:
     continue_token: str
 
 
-def list_pages(transport: Transport, wanted: Listing, size: int = PAGE) -> Iterator[ListPage]:
+def list_pages(transport: Transport, listing: Listing, size: int = PAGE) -> Iterator[ListPage]:
     """Yield a collection page by page.
 
     Raises:
-        StatusError: The API server said no; 410 where the listing expired on the way.
-        ClusterError: An answer is missing, or no such page.
+        StatusError: The API server answered with an error; 410 if the listing has expired.
+        ClusterError: An answer is missing, or is not a page of this collection.
     """
     token = ""
     while True:
         query = {"limit": size, **({"continue": token} if token else {})}
-        found = _page(transport.get(f"{wanted.path}?{urlencode(query)}"), wanted)
-        yield found
-        token = found.continue_token
+        page = _page(transport.get(f"{listing.path}?{urlencode(query)}"), listing)
+        yield page
+        token = page.continue_token
         if not token:
             return
 
 
-def _page(answer: object, wanted: Listing) -> ListPage:
-    expected = f"{wanted.kind.name}List"
+def _page(answer: object, listing: Listing) -> ListPage:
+    expected = f"{listing.kind.name}List"
     match answer:
         case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (
             kind == expected and all(isinstance(item, dict) for item in items)
         ):
-            version, after = metadata.get("resourceVersion"), metadata.get("continue")
-            return ListPage(items, text(version), text(after))
+            version, token = metadata.get("resourceVersion"), metadata.get("continue")
+            return ListPage(items, text(version), text(token))
     kind = text(answer.get("kind")) if isinstance(answer, dict) else "no object"
-    raise ClusterError(f"listing {wanted} gave {kind or 'no kind'}, not a whole {expected}")
+    raise ClusterError(f"listing {listing} gave {kind or 'no kind'}, not a whole {expected}")
 
 
-def listing_error(wanted: Listing, verb: str, error: StatusError) -> ClusterError:
-    """Return the error for a collection that was not given; names scope and remedy."""
-    return _refused(str(wanted), verb, error, wanted.kind.remedy)
+def listing_error(listing: Listing, verb: str, error: StatusError) -> ClusterError:
+    """Return the error for a collection that the API server did not return.
+
+    Args:
+        listing: The collection.
+        verb: What was tried, as RBAC calls it: `list` or `watch`.
+        error: The answer of the API server.
+    """
+    return _refused(str(listing), verb, error, listing.kind.remedy)
 
 
-def _refused(what: str, verb: str, error: StatusError, instead: str) -> ClusterError:
+def _refused(what: str, verb: str, error: StatusError, alternative: str) -> ClusterError:
     match error.status:
         case 401:
-            remedy = "the credentials are not accepted: renew them"
+            remedy = "the API server rejects the credentials: renew them"
         case 403:
-            remedy = f"grant the verb {verb} to who runs pic"
-            remedy += f", or {instead}" if instead else ""
+            remedy = f"grant the verb {verb} to the account that runs pic"
+            remedy += f", or {alternative}" if alternative else ""
         case 404:
             remedy = INSTALL_HINT
         case _:
-            remedy = "run again when the API server is well"
+            remedy = "try again when the API server is healthy"
     return ClusterError(f"cannot {verb} {what}: {error} (HTTP {error.status}); {remedy}")

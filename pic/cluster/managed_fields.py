@@ -1,9 +1,11 @@
-"""Whose the fields of an adopted object are, as its managedFields say. No I/O.
+"""Transfers the fields of an adopted object from the Go controller to pic. No I/O.
 
-The Go controller writes whole objects, so the API server counts every field as its, and keeps those
-that pic does not declare. What it owned goes over to pic here, and the next apply of pic removes
-whatever it leaves out. The operator's process may have the same name, `manager`, and then shares an
-entry with the controller: its parts are told by what they are.
+The Go controller updates whole objects, so `metadata.managedFields` names it as the owner of every
+field. A server-side apply never removes a field of another owner, so pic could not remove a field
+that it does not declare. After the transfer pic owns these fields, and its next apply removes those
+that it leaves out. The operator's process may have the same manager name, `manager`, and then
+shares an entry with the controller. The content of a field tells which of the two wrote it.
+See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,39 +17,39 @@ from pic.core.names import SEED_LABELS
 Entry = Raw
 Fields = Raw
 
-# What Kubernetes calls a field that is itself owned, beside what is below it.
+# In FieldsV1 this key marks that the field itself is owned, in addition to fields below it.
 _SELF = "."
 _SEEDS = frozenset(f"f:{label}" for label in SEED_LABELS)
 
 
 def take_over(entries: Sequence[Entry]) -> list[Entry] | None:
-    """Return managedFields in which pic owns what the old owner had, or None if it had nothing.
+    """Return managedFields in which pic owns the fields of the old owner; None if it has none.
 
     Raises:
-        MalformedError: They are of another shape.
+        MalformedError: The entries have another shape.
     """
-    old = [entry for entry in entries if _is_old_owners(entry)]
+    old = [entry for entry in entries if _is_of_old_owner(entry)]
     if not old:
         return None
-    mine = [entry for entry in entries if _is_applied_by_pic(entry)]
-    others = [entry for entry in entries if entry not in old and entry not in mine]
-    owned: Fields = {}
-    for entry in (*mine, *old):
-        owned = _union(owned, _split(_fields(entry))[0])
-    return [*others, *_rests(old), _applied(owned, old[-1])]
+    applied = [entry for entry in entries if _is_applied_by_pic(entry)]
+    others = [entry for entry in entries if entry not in old and entry not in applied]
+    fields: Fields = {}
+    for entry in (*applied, *old):
+        fields = _union(fields, _split(_fields(entry))[0])
+    return [*others, *_remainders(old), _applied_entry(fields, old[-1])]
 
 
 def takeover_patch(raw: Raw) -> dict[str, object] | None:
-    """Return the merge patch that makes an object's fields pic's, or None where they are.
+    """Return the merge patch that transfers the fields of an object to pic; None if pic owns them.
 
-    It fails if the object has changed since it was read.
+    The patch names the resource version, so it fails if the object has changed since it was read.
 
     Raises:
-        MalformedError: The object is of another shape.
+        MalformedError: The object has another shape.
     """
     metadata = mapping(raw.get("metadata"), "metadata")
-    found = sequence(metadata.get("managedFields"), "metadata.managedFields")
-    entries = take_over([mapping(each, "metadata.managedFields[]") for each in found])
+    listed = sequence(metadata.get("managedFields"), "metadata.managedFields")
+    entries = take_over([mapping(entry, "metadata.managedFields[]") for entry in listed])
     if entries is None:
         return None
     return {
@@ -58,11 +60,11 @@ def takeover_patch(raw: Raw) -> dict[str, object] | None:
     }
 
 
-def _is_old_owners(entry: Entry) -> bool:
-    """Say whether an entry is of who wrote the object before pic did.
+def _is_of_old_owner(entry: Entry) -> bool:
+    """Say whether an entry belongs to a manager that wrote the object before pic did.
 
-    That is who updated its spec or set the controller's labels; but who has a finalizer and no such
-    label is an operator of another name, which fills in the spec as it adds that.
+    Such a manager updated the spec or set the controller's labels. A manager with a finalizer but
+    without these labels is an operator: it sets defaults in the spec as it adds its finalizer.
     """
     if (
         entry.get("operation") != "Update"
@@ -85,15 +87,15 @@ def _is_applied_by_pic(entry: Entry) -> bool:
     )
 
 
-def _rests(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield what stays with the managers of entries: the operator's own."""
+def _remainders(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries without the fields that pic takes over; the operator keeps the rest."""
     for entry in entries:
-        if rest := _split(_fields(entry))[1]:
-            yield {**entry, "fieldsV1": rest}
+        if remainder := _split(_fields(entry))[1]:
+            yield {**entry, "fieldsV1": remainder}
 
 
-def _applied(fields: Fields, like: Entry) -> Entry:
-    return {**like, "manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": fields}
+def _applied_entry(fields: Fields, template: Entry) -> Entry:
+    return {**template, "manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": fields}
 
 
 def _fields(entry: Entry) -> Fields:
@@ -101,21 +103,21 @@ def _fields(entry: Entry) -> Fields:
 
 
 def _split(fields: Fields) -> tuple[Fields, Fields]:
-    """Return what is pic's to own, and the operator's: the status and the finalizers."""
+    """Return the fields for pic, and those of the operator: the status and the finalizers."""
     metadata = dict(mapping(fields.get("f:metadata"), "f:metadata"))
-    rest: dict[str, object] = {}
+    kept: dict[str, object] = {}
     if "f:finalizers" in metadata:
-        rest["f:metadata"] = {"f:finalizers": metadata.pop("f:finalizers")}
+        kept["f:metadata"] = {"f:finalizers": metadata.pop("f:finalizers")}
     if "f:status" in fields:
-        rest["f:status"] = fields["f:status"]
+        kept["f:status"] = fields["f:status"]
     taken = {key: value for key, value in fields.items() if key not in ("f:metadata", "f:status")}
     if metadata:
         taken["f:metadata"] = metadata
-    return taken, rest
+    return taken, kept
 
 
 def _union(one: Fields, other: Fields) -> Fields:
-    """Return the fields of both; one that is owned by itself stays so beside what is below it."""
+    """Return the fields of both; an owned field stays owned when fields below it are added."""
     merged: dict[str, object] = dict(one)
     for key, value in other.items():
         merged[key] = _both(mapping(one[key], key), mapping(value, key)) if key in one else value
@@ -125,5 +127,6 @@ def _union(one: Fields, other: Fields) -> Fields:
 def _both(one: Fields, other: Fields) -> Fields:
     if not one and not other:
         return {}
+    # An empty map means that the whole field is owned. With fields below it, `.` says the same.
     merged = _union(one, other)
     return merged if one and other else {_SELF: {}, **merged}

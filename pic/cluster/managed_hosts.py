@@ -1,4 +1,4 @@
-"""Writes back to the Ingresses which of their hosts Pi-hole has, in `pihole.io/managed-hosts`."""
+"""Annotates each Ingress with its hosts that Pi-hole has, as `pihole.io/managed-hosts`."""
 
 import concurrent.futures
 from collections.abc import Callable, Collection, Sequence
@@ -10,28 +10,39 @@ from pic.core.model import Ingress, Plan, Record
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.settings.parse import Settings, TargetName
 
+# Not the field manager of the resources: an apply removes whatever its manager no longer sends.
 FIELD_MANAGER = "pic-pihole"
 WRITERS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class HostsAnnotation:
-    """What an Ingress should be annotated with; without a host it has no annotation."""
+    """The annotation that an Ingress should have; without hosts it should have none."""
 
     ingress: Ingress
     hosts: tuple[str, ...]
+
+    @property
+    def value(self) -> str:
+        """The value of the annotation."""
+        return ",".join(self.hosts)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the Ingress has this annotation already."""
+        return self.value == (self.ingress.annotations.get(MANAGED_HOSTS) or "")
 
 
 def stale_annotations(
     ingresses: Sequence[Ingress], plan: Plan, settings: Settings, failed: Collection[Record] = ()
 ) -> tuple[HostsAnnotation, ...]:
-    """Return the annotations that differ from what is registered.
+    """Return the annotations that differ from the records in Pi-hole.
 
     Args:
-        ingresses: All of the cluster.
-        plan: Its records are registered, but for those that failed.
-        settings: Those of the run.
-        failed: What could not be registered.
+        ingresses: All Ingresses of the cluster.
+        plan: Its records are in Pi-hole, except those that failed.
+        settings: The settings of the run.
+        failed: The records that Pi-hole did not take.
     """
     if not settings.pihole_annotate or TargetName.PIHOLE not in settings.targets:
         return ()
@@ -39,40 +50,49 @@ def stale_annotations(
     for record in plan.records:
         for owner in record.owners if record not in failed else ():
             hosts.setdefault(owner.uid, set()).add(record.host)
-    found = (HostsAnnotation(each, tuple(sorted(hosts.get(each.uid, ())))) for each in ingresses)
-    return tuple(
-        note
-        for note in found
-        if ",".join(note.hosts) != (note.ingress.annotations.get(MANAGED_HOSTS) or "")
+    wanted = (
+        HostsAnnotation(ingress, tuple(sorted(hosts.get(ingress.uid, ())))) for ingress in ingresses
     )
+    return tuple(annotation for annotation in wanted if not annotation.is_current)
 
 
 def write_annotations(
-    transport: Transport, wanted: Sequence[HostsAnnotation], tell: Callable[[str], None]
+    transport: Transport, annotations: Sequence[HostsAnnotation], tell: Callable[[str], None]
 ) -> None:
-    """Write annotations; what cannot be written is told, and ends nothing."""
-    with concurrent.futures.ThreadPoolExecutor(WRITERS) as writers:
-        done = [(note, writers.submit(_write, transport, note)) for note in wanted]
+    """Write annotations, and report those that cannot be written.
+
+    A failure does not end the run: the annotation only informs.
+
+    Args:
+        transport: The connection to the cluster.
+        annotations: The annotations to write.
+        tell: Takes one line about the annotations that could not be written.
+    """
+    with concurrent.futures.ThreadPoolExecutor(WRITERS) as pool:
+        jobs = [
+            (annotation.ingress, pool.submit(_write, transport, annotation))
+            for annotation in annotations
+        ]
     problems = [
-        f"{note.ingress.namespace}/{note.ingress.name}: {error}"
-        for note, job in done
+        f"{ingress.namespace}/{ingress.name}: {error}"
+        for ingress, job in jobs
         if (error := job.exception())
     ]
     if problems:
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-        tell(f"{MANAGED_HOSTS} is not written: Ingress {problems[0]}{more}")
+        tell(f"cannot write {MANAGED_HOSTS}: Ingress {problems[0]}{more}")
 
 
-def _write(transport: Transport, note: HostsAnnotation) -> None:
-    ingress = note.ingress
-    annotations = {MANAGED_HOSTS: ",".join(note.hosts)} if note.hosts else {}
+def _write(transport: Transport, annotation: HostsAnnotation) -> None:
+    ingress = annotation.ingress
+    annotations = {MANAGED_HOSTS: annotation.value} if annotation.hosts else {}
     body = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
         "metadata": {
             "name": ingress.name,
             "namespace": ingress.namespace,
-            # An Ingress that is gone, or is another one by now, is not made by this.
+            # With the uid, an apply cannot create an Ingress that was deleted in the meantime.
             "uid": ingress.uid,
             "annotations": annotations,
         },
@@ -81,6 +101,6 @@ def _write(transport: Transport, note: HostsAnnotation) -> None:
     try:
         transport.request("APPLY", f"{path}?fieldManager={FIELD_MANAGER}&force=true", body)
     except StatusError as error:
-        # It is gone or another one: the next run sees what there is then.
+        # The Ingress was deleted or replaced. The next run annotates its successor.
         if error.status not in (404, 409):
             raise ClusterError(str(error)) from error

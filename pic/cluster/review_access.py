@@ -11,26 +11,30 @@ REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 def served_kinds(transport: Transport) -> set[object]:
-    """Return the kinds that the API server has, which everybody may ask.
+    """Return the resource names of the Pangolin API group that the API server serves.
+
+    Kubernetes allows every authenticated user this request.
 
     Raises:
-        ClusterError: It does not say.
+        ClusterError: The API server did not return them.
     """
     try:
-        found = mapping(transport.get(listing.PANGOLIN), "kinds")
+        answer = mapping(transport.get(listing.PANGOLIN), "kinds")
     except listing.StatusError as error:
         if error.status == 404:
             return set()
-        raise ClusterError(f"kinds cannot be asked for: {error} (HTTP {error.status})") from error
-    listed = sequence(found.get("resources"), "kinds.resources")
-    return {mapping(each, "kinds.resources[]").get("name") for each in listed}
+        raise ClusterError(
+            f"cannot read the kinds of the cluster: {error} (HTTP {error.status})"
+        ) from error
+    kinds = sequence(answer.get("resources"), "kinds.resources")
+    return {mapping(kind, "kinds.resources[]").get("name") for kind in kinds}
 
 
 def is_allowed(transport: Transport, permission: Permission) -> bool:
-    """Ask the API server whether who runs pic has a permission.
+    """Say whether the current user has a permission, by a SelfSubjectAccessReview.
 
     Raises:
-        ClusterError: It does not say.
+        ClusterError: The API server did not return a review.
     """
     attributes = {
         "group": permission.group,
@@ -48,6 +52,6 @@ def is_allowed(transport: Transport, permission: Permission) -> bool:
         answer = mapping(transport.request("POST", REVIEW, review), "review")
     except listing.StatusError as error:
         raise ClusterError(
-            f"permissions cannot be asked for: {error} (HTTP {error.status})"
+            f"cannot review the permissions: {error} (HTTP {error.status})"
         ) from error
     return mapping(answer.get("status"), "status").get("allowed") is True

@@ -1,4 +1,4 @@
-"""What the operator makes of our objects: rows, errors first. No I/O."""
+"""Reports the state of our PangolinResources as their operator sees it, errors first. No I/O."""
 
 import json
 from collections import Counter
@@ -24,6 +24,7 @@ from pic.snapshot import pangolin
 from pic.snapshot.parse import identity
 
 VERSION = 1
+# Characters of a message in a table row.
 LONGEST_MESSAGE = 160
 NONE_LIVE = "No object of this stack is live."
 
@@ -31,7 +32,7 @@ _OURS = (OwnerKind.OURS, OwnerKind.STRIPPED)
 
 
 class ReadyState(StrEnum):
-    """How far the operator is with an object; in the order in which people want to see them."""
+    """How far the operator is with an object, in the order of a report: the worst first."""
 
     ERROR = "error"
     PENDING = "pending"
@@ -40,19 +41,22 @@ class ReadyState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """One object of ours, and what the operator says of it.
+    """One PangolinResource of the stack with its status.
 
     Attributes:
-        host: Its public host, empty where it cannot be told.
-        phase: The operator's own word, such as `Creating`; empty before it has said any.
-        message: The operator's reason, or why a phase does not count yet.
-        binding: How the operator came by its resource in Pangolin.
+        host: The public host; empty if the object cannot be read.
+        readiness: What pic concludes from the status.
+        phase: `status.status` as the operator wrote it, such as `Creating`; empty before that.
+        message: The operator's reason, or why pic does not trust the phase yet.
+        url: The public URL in Pangolin; empty until the operator has written it.
+        binding: `status.bindingMode`: whether the operator created its counterpart in Pangolin or
+            bound an existing one.
     """
 
     host: str
     namespace: str
     name: str
-    standing: ReadyState
+    readiness: ReadyState
     phase: str = ""
     message: str = ""
     url: str = ""
@@ -66,7 +70,7 @@ class StatusRow:
     @property
     def order(self) -> tuple[int, str, str, str]:
         """Errors first, then by host."""
-        return list(ReadyState).index(self.standing), self.host, self.namespace, self.name
+        return list(ReadyState).index(self.readiness), self.host, self.namespace, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,49 +81,49 @@ class StatusReport:
 
     @property
     def counts(self) -> dict[ReadyState, int]:
-        """How many rows there are of each standing."""
-        found = Counter(row.standing for row in self.rows)
-        return {standing: found[standing] for standing in ReadyState}
+        """The number of rows of each readiness."""
+        counter = Counter(row.readiness for row in self.rows)
+        return {readiness: counter[readiness] for readiness in ReadyState}
 
     @property
     def is_ready(self) -> bool:
-        """Every object is ready; so it is where there are none."""
+        """Whether every object is ready; true for a stack without objects."""
         return self.counts[ReadyState.READY] == len(self.rows)
 
 
 def build_report(objects: Iterable[Raw], ownership: Ownership) -> StatusReport:
-    """Return what the operator says of those PangolinResources that are ours."""
+    """Return the report on the PangolinResources that are ours."""
     rows = (_row(raw, ownership) for raw in objects)
     return sort_rows(row for row in rows if row)
 
 
 def sort_rows(rows: Iterable[StatusRow]) -> StatusReport:
-    """Return a report of some rows, errors first."""
+    """Return a report of the rows, errors first."""
     return StatusReport(tuple(sorted(rows, key=lambda row: row.order)))
 
 
-def select_rows(whole: StatusReport, keys: Iterable[tuple[str, str]]) -> StatusReport:
-    """Return the rows of some objects, by namespace and name; one that is missing is pending."""
-    known = {row.key: row for row in whole.rows}
-    return sort_rows(known.get(key) or _missing(key) for key in sorted(set(keys)))
+def select_rows(report: StatusReport, keys: Iterable[tuple[str, str]]) -> StatusReport:
+    """Return the rows of some objects, by namespace and name; a missing object is pending."""
+    rows = {row.key: row for row in report.rows}
+    return sort_rows(rows.get(key) or _missing(key) for key in sorted(set(keys)))
 
 
 def _missing(key: tuple[str, str]) -> StatusRow:
     return StatusRow(
-        "", *key, ReadyState.PENDING, message="there is no such object, or it is not ours"
+        "", *key, ReadyState.PENDING, message="the object does not exist or is not ours"
     )
 
 
 def _row(raw: Raw, ownership: Ownership) -> StatusRow | None:
     try:
-        found = pangolin.live_resource(raw)
-        return _told(found, raw) if ownership.of(found) in _OURS else None
+        live = pangolin.live_resource(raw)
+        return _readable(live, raw) if ownership.of(live) in _OURS else None
     except MalformedError as error:
         return _unreadable(raw, ownership, error)
 
 
 def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> StatusRow | None:
-    """Return a row for an object of wrong shape, if its labels make it ours."""
+    """Return a row for a malformed object if its labels make it ours."""
     try:
         namespace, name = identity(raw)
         metadata = mapping(raw.get("metadata"), "metadata")
@@ -131,108 +135,110 @@ def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> Status
     return StatusRow("", namespace, name, ReadyState.ERROR, message=f"cannot be read: {error}")
 
 
-def _told(found: LiveResource, raw: Raw) -> StatusRow:
+def _readable(live: LiveResource, raw: Raw) -> StatusRow:
     status = mapping(raw.get("status"), "status")
     condition = _ready_condition(status)
-    standing, message = _judged(found, raw, condition)
+    readiness, message = _readiness(live, raw, condition)
     return StatusRow(
-        *(found.host, *found.key, standing, found.status, message),
+        *(live.host, *live.key, readiness, live.status, message),
         url=text(status.get("url")),
         binding=text(status.get("bindingMode")),
     )
 
 
 def _ready_condition(status: Raw) -> Raw:
-    """Return the one condition that the operator keeps; empty where it does not."""
+    """Return the condition `Ready`, which is the only one of the operator; empty if absent."""
     conditions = sequence(status.get("conditions"), "status.conditions")
-    found = [mapping(item, "status.conditions[]") for item in conditions]
-    return next((each for each in found if each.get("type") == "Ready"), {})
+    parsed = [mapping(condition, "status.conditions[]") for condition in conditions]
+    return next((condition for condition in parsed if condition.get("type") == "Ready"), {})
 
 
-def _judged(found: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState, str]:
-    said = text(condition.get("message"))
+def _readiness(live: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState, str]:
+    """Return what pic concludes from the status of an object, and the message for it."""
+    reason = text(condition.get("message"))
     if mapping(raw.get("metadata"), "metadata").get("deletionTimestamp") is not None:
-        return ReadyState.PENDING, "it is being deleted"
-    stale = _is_stale(found, raw, condition)
-    match found.status:
+        return ReadyState.PENDING, "the object is being deleted"
+    stale = _is_stale(live, raw, condition)
+    match live.status:
         case "":
-            return ReadyState.PENDING, said or "the operator has not said anything yet"
+            return ReadyState.PENDING, reason or "the operator has not written a status yet"
         case "Error":
-            # The operator may report an error without having taken note of the generation.
-            said = said or "the operator gives no reason"
-            return ReadyState.ERROR, f"{said} (said before the last change)" if stale else said
+            # An error counts even for an earlier generation: some operators do not update
+            # `observedGeneration` when they fail.
+            reason = reason or "the operator gives no reason"
+            return ReadyState.ERROR, f"{reason} (before the last change)" if stale else reason
         case "Ready" if stale:
-            return ReadyState.PENDING, "the operator has not taken up the last change yet"
+            return ReadyState.PENDING, "the operator has not processed the last change yet"
         case "Ready":
-            return ReadyState.READY, said
+            return ReadyState.READY, reason
         case _:
-            return ReadyState.PENDING, said
+            return ReadyState.PENDING, reason
 
 
-def _is_stale(found: LiveResource, raw: Raw, condition: Raw) -> bool:
-    """Say whether the status speaks of an earlier generation; one that names none is believed."""
+def _is_stale(live: LiveResource, raw: Raw, condition: Raw) -> bool:
+    """Say whether the status is about an earlier generation; without one it counts as current."""
     status = mapping(raw.get("status"), "status")
     observed = integer(status.get("observedGeneration", condition.get("observedGeneration")))
-    return observed is not None and observed < found.generation
+    return observed is not None and observed < live.generation
 
 
-def as_text(value: StatusReport) -> str:
-    """Return the rows as a table, and their counts in a line."""
-    if not value.rows:
+def as_text(report: StatusReport) -> str:
+    """Return the rows as a table, followed by their counts."""
+    if not report.rows:
         return NONE_LIVE
     table = tabulate(
-        [_cells(row) for row in value.rows],
+        [_cells(row) for row in report.rows],
         headers="keys",
         tablefmt="plain",
         disable_numparse=True,
     )
     lines = [line.rstrip() for line in table.splitlines()]
-    return "\n".join([*lines, "", counts_line(value)])
+    return "\n".join([*lines, "", counts_line(report)])
 
 
 def _cells(row: StatusRow) -> Mapping[str, str]:
     return {
-        "STATE": row.standing.value,
+        "STATE": row.readiness.value,
         "HOST": row.host or "-",
         "OBJECT": "/".join(row.key),
         "PHASE": row.phase or "-",
         "BINDING": short_line(row.binding) or "-",
         "URL": short_line(row.url) or "-",
-        # That a ready one is ready needs no words.
-        "MESSAGE": "" if row.standing is ReadyState.READY else short_line(row.message),
+        # The state `ready` says it all.
+        "MESSAGE": "" if row.readiness is ReadyState.READY else short_line(row.message),
     }
 
 
 def short_line(message: str) -> str:
-    """Return foreign words in one line of bounded length, without what a terminal would obey."""
+    """Return a message as one short line without characters that could control a terminal."""
     line = " ".join(blanked(message).split())
     return line if len(line) <= LONGEST_MESSAGE else f"{line[: LONGEST_MESSAGE - 1]}…"
 
 
-def counts_line(value: StatusReport) -> str:
-    """Return the counts in a line."""
-    counts = value.counts
+def counts_line(report: StatusReport) -> str:
+    """Return the counts as one line."""
+    counts = report.counts
     return (
-        f"{counts[ReadyState.READY]} of {len(value.rows)} ready,"
+        f"{counts[ReadyState.READY]} of {len(report.rows)} ready,"
         f" {counts[ReadyState.PENDING]} pending, {counts[ReadyState.ERROR]} in error"
     )
 
 
-def as_json(value: StatusReport) -> str:
-    """Return the same as JSON, with whole messages."""
+def as_json(report: StatusReport) -> str:
+    """Return the report as JSON, with complete messages."""
     rows = [
         {
             "host": row.host,
             "namespace": row.namespace,
             "name": row.name,
-            "state": row.standing.value,
+            "state": row.readiness.value,
             "phase": row.phase,
             "message": row.message,
             "url": row.url,
             "binding": row.binding,
         }
-        for row in value.rows
+        for row in report.rows
     ]
-    counts = {standing.value: count for standing, count in value.counts.items()}
-    whole = {"version": VERSION, "counts": counts, "resources": rows}
-    return json.dumps(whole, indent=2, ensure_ascii=False)
+    counts = {readiness.value: count for readiness, count in report.counts.items()}
+    document = {"version": VERSION, "counts": counts, "resources": rows}
+    return json.dumps(document, indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Waits until the operator has made our objects ready, up to a deadline."""
+"""Waits until our PangolinResources are ready, or until a deadline."""
 
 import time
 from collections.abc import Callable, Collection
@@ -12,30 +12,30 @@ from pic.planning.ownership import Ownership
 from pic.settings.kinds import BY_NAME, RESOURCE
 
 RESOURCES = Listing(BY_NAME[RESOURCE])
-# Seconds between two looks: an operator with few objects is quick, one with many has time.
+# Seconds between two listings. The pause grows: a few objects are ready soon, many take longer.
 FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 1.0, 10.0, 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How a wait passes its time.
+    """The clock of a wait, and where its progress goes.
 
     Attributes:
-        tell: Told in a line of what has changed.
-        clock: Seconds since some moment.
-        sleep: Lets seconds pass.
+        tell: Takes one line about each change.
+        now: Returns the seconds since some fixed moment.
+        sleep: Pauses for some seconds.
     """
 
     tell: Callable[[str], None]
-    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
 def read_report(transport: Transport, ownership: Ownership) -> StatusReport:
-    """Return what the operator says of our objects now.
+    """Return the present state of our objects.
 
     Raises:
-        ClusterError: They could not be listed whole.
+        ClusterError: The objects could not be listed completely.
     """
     return status.build_report(listing.list_objects(transport, RESOURCES), ownership)
 
@@ -45,67 +45,68 @@ def wait_until_ready(
     ownership: Ownership,
     keys: Collection[tuple[str, str]],
     deadline_seconds: float,
-    pace: Clock,
+    clock: Clock,
 ) -> StatusReport:
-    """Wait until objects are ready, and return how they are then or at the deadline.
+    """Wait until objects are ready or the deadline is over, and return their last state.
 
-    An error that the operator reports is told at once and does not end the wait, since operators
-    try again. Neither does a cluster that does not answer for a while.
+    An error of the operator does not end the wait, because operators retry. A cluster that does
+    not answer for a while does not end it either. Both are reported at once.
 
     Args:
-        transport: To the cluster.
-        ownership: Which objects are ours.
-        keys: Namespaces and names of the objects.
-        deadline_seconds: How long to wait; 0 looks once.
-        pace: How to tell and to sleep.
+        transport: The connection to the cluster.
+        ownership: Decides which objects are ours.
+        keys: The namespaces and names of the objects.
+        deadline_seconds: How long to wait; 0 lists the objects once.
+        clock: Passes the time and takes the progress.
 
     Raises:
         ClusterError: The first or the last listing failed.
     """
-    wait = _Wait(transport, ownership, keys, pace)
-    end, pause = pace.clock() + deadline_seconds, FIRST_PAUSE
-    found = wait.look()
-    while not found.is_ready and (left := end - pace.clock()) > 0:
-        pace.sleep(min(pause, left))
+    wait = _Wait(transport, ownership, keys, clock)
+    end, pause = clock.now() + deadline_seconds, FIRST_PAUSE
+    report = wait.poll()
+    while not report.is_ready and (remaining := end - clock.now()) > 0:
+        clock.sleep(min(pause, remaining))
         pause = min(pause * GROWTH, LONGEST_PAUSE)
-        found = wait.look_again(found)
-    if wait.trouble:
-        raise wait.trouble
-    return found
+        report = wait.poll_again(report)
+    if wait.error:
+        raise wait.error
+    return report
 
 
 @dataclass(slots=True)
 class _Wait:
-    """One wait: what was told already, and what went wrong with the last look."""
+    """One wait: what it has reported already, and the error of its last listing."""
 
     transport: Transport
     ownership: Ownership
     keys: Collection[tuple[str, str]]
-    pace: Clock
-    trouble: ClusterError | None = None
+    clock: Clock
+    error: ClusterError | None = None
     counts: str = ""
-    errors: set[StatusRow] = field(default_factory=set)
+    failing: set[StatusRow] = field(default_factory=set)
 
-    def look(self) -> StatusReport:
-        found = status.select_rows(read_report(self.transport, self.ownership), self.keys)
-        self._tell(found)
-        return found
+    def poll(self) -> StatusReport:
+        report = status.select_rows(read_report(self.transport, self.ownership), self.keys)
+        self._tell_changes(report)
+        return report
 
-    def look_again(self, before: StatusReport) -> StatusReport:
+    def poll_again(self, last: StatusReport) -> StatusReport:
+        """List the objects again; if that fails, keep the last report and remember the error."""
         try:
-            found = self.look()
+            report = self.poll()
         except ClusterError as error:
-            self.trouble = error
-            self.pace.tell(str(error))
-            return before
-        self.trouble = None
-        return found
+            self.error = error
+            self.clock.tell(str(error))
+            return last
+        self.error = None
+        return report
 
-    def _tell(self, found: StatusReport) -> None:
-        errors = {row for row in found.rows if row.standing is ReadyState.ERROR}
-        for row in sorted(errors - self.errors, key=lambda row: row.order):
-            where = "/".join(row.key)
-            self.pace.tell(f"{row.host or where} ({where}): {status.short_line(row.message)}")
-        if (counts := status.counts_line(found)) != self.counts:
-            self.pace.tell(counts)
-        self.counts, self.errors = counts, errors
+    def _tell_changes(self, report: StatusReport) -> None:
+        failing = {row for row in report.rows if row.readiness is ReadyState.ERROR}
+        for row in sorted(failing - self.failing, key=lambda row: row.order):
+            name = "/".join(row.key)
+            self.clock.tell(f"{row.host or name} ({name}): {status.short_line(row.message)}")
+        if (counts := status.counts_line(report)) != self.counts:
+            self.clock.tell(counts)
+        self.counts, self.failing = counts, failing

@@ -1,4 +1,4 @@
-"""What a check finds, and how it is read. No I/O."""
+"""Holds what the checks of `pic doctor` find, and shows it as text or JSON. No I/O."""
 
 import json
 from collections import Counter
@@ -14,7 +14,7 @@ UNREACHABLE = EngineError.exit_code
 
 
 class CheckStatus(StrEnum):
-    """How a check ended; what could not be asked is skipped."""
+    """The result of a check. A check is skipped if it could not run."""
 
     PASS = "pass"  # noqa: S105 - it is no password
     FAIL = "fail"
@@ -26,8 +26,8 @@ class Finding:
     """One line of the doctor.
 
     Attributes:
-        remedy: What to do; with a check that passed, advice.
-        exit_code: What a run exits with for this reason.
+        remedy: What to do if the check failed; advice if it passed.
+        exit_code: The exit code of a run that fails for this reason; 0 if the check did not fail.
     """
 
     name: str
@@ -38,42 +38,43 @@ class Finding:
 
 
 def passed(name: str, message: str, advice: str = "") -> Finding:
-    """Return a finding that all is well."""
+    """Return the finding of a check that passed."""
     return Finding(name, CheckStatus.PASS, message, advice)
 
 
 def failed(name: str, message: str, remedy: str = "", exit_code: int = UNREACHABLE) -> Finding:
-    """Return a finding that something is wrong."""
+    """Return the finding of a check that failed."""
     return Finding(name, CheckStatus.FAIL, message, remedy, exit_code)
 
 
 def skipped(name: str, message: str) -> Finding:
-    """Return a finding that a check could not be made."""
+    """Return the finding of a check that could not run."""
     return Finding(name, CheckStatus.SKIPPED, message)
 
 
 def run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """Make one check; whatever goes wrong in it is a finding too, so the others are still made."""
-    found: list[Finding] = []
+    """Run one check. An error in it becomes a finding, so that the other checks still run."""
+    findings: list[Finding] = []
     try:
-        found.extend(check())
+        findings.extend(check())
     except PicError as error:
-        found.append(failed(name, str(error), exit_code=error.exit_code))
-    except Exception as error:  # noqa: BLE001 - a doctor that falls over its context helps nobody
-        found.append(failed(name, f"unexpected: {type(error).__name__}: {error}"))
-    return found
+        findings.append(failed(name, str(error), exit_code=error.exit_code))
+    except Exception as error:  # noqa: BLE001 - one broken check must not stop the others
+        findings.append(failed(name, f"unexpected: {type(error).__name__}: {error}"))
+    return findings
 
 
 def exit_code(findings: Sequence[Finding]) -> int:
-    """Return 0 when nothing failed, else 2 for settings before 5 for all that depends on them."""
-    codes = {each.exit_code for each in findings if each.verdict is CheckStatus.FAIL}
+    """Return 0 if nothing failed, 2 if settings have to change, and 5 for any other failure."""
+    codes = {finding.exit_code for finding in findings if finding.verdict is CheckStatus.FAIL}
+    # Wrong settings often cause the other failures, so the user should fix them first.
     return USAGE if USAGE in codes else UNREACHABLE if codes else 0
 
 
 def as_text(findings: Sequence[Finding]) -> str:
-    """Return a line for each finding, and their counts."""
-    width = max((len(each.name) for each in findings), default=0)
-    return "\n".join([*(_line(each, width) for each in findings), "", _counts(findings)])
+    """Return a line for each finding, and a last line with their counts."""
+    width = max((len(finding.name) for finding in findings), default=0)
+    return "\n".join([*(_line(finding, width) for finding in findings), "", _counts(findings)])
 
 
 def _line(finding: Finding, width: int) -> str:
@@ -83,22 +84,22 @@ def _line(finding: Finding, width: int) -> str:
 
 
 def _counts(findings: Sequence[Finding]) -> str:
-    counts = Counter(each.verdict for each in findings)
+    counts = Counter(finding.verdict for finding in findings)
     words = {CheckStatus.PASS: "passed", CheckStatus.FAIL: "failed", CheckStatus.SKIPPED: "skipped"}
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items())
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    """Return the same as JSON."""
-    counts = Counter(each.verdict for each in findings)
+    """Return the findings and their counts as JSON; `version` changes when readers have to."""
+    counts = Counter(finding.verdict for finding in findings)
     checks = [
         {
-            "name": each.name,
-            "verdict": each.verdict.value,
-            "message": each.message,
-            "remedy": each.remedy,
+            "name": finding.name,
+            "verdict": finding.verdict.value,
+            "message": finding.message,
+            "remedy": finding.remedy,
         }
-        for each in findings
+        for finding in findings
     ]
     totals = {verdict.value: counts[verdict] for verdict in CheckStatus}
     return json.dumps(

@@ -122,7 +122,7 @@ def whole_words(words: str) -> str:
 
 
 def refused(what: str, verb: str, why: str) -> str:
-    return f"pic: cannot {verb} {what}: {why}; run again when the API server is well"
+    return f"pic: cannot {verb} {what}: {why}; try again when the API server is healthy"
 
 
 def expected(stage: Stage, fault: str, end: str) -> str:

@@ -226,7 +226,7 @@ def test_a_first_run_without_rights_names_the_verb(stage: Stage) -> None:
         "cannot get the CRD of PangolinResource: customresourcedefinitions.apiextensions.k8s.io"
         ' "pangolinresources.tunnel.pangolin.io" is forbidden: User "nobody" cannot get resource'
         ' "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope'
-        " (HTTP 403); grant the verb get to who runs pic, or set pic:resourceSchema"
+        " (HTTP 403); grant the verb get to the account that runs pic, or set pic:resourceSchema"
     )
 
 

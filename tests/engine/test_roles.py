@@ -126,7 +126,7 @@ def test_each_verb_for_reading_is_missed_by_its_name(
 
     assert (answer.code, answer.out) == (5, "")
     assert f"{verb.forbidden(who.user, stage.name)} (HTTP 403); grant the verb" in answer.err
-    assert f"grant the verb {verb.verb} to who runs pic" in answer.err
+    assert f"grant the verb {verb.verb} to the account that runs pic" in answer.err
 
 
 def test_the_default_class_is_looked_up_only_by_who_may(stage: Stage, granting: Granting) -> None:

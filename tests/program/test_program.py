@@ -28,9 +28,9 @@ from tests.support.api import (
     ingress,
     live_object,
 )
-from tests.support.engine import HOOKS, Seen
+from tests.support.engine import HOOKS, ProgramRun
 
-Run = Callable[..., Seen]
+Run = Callable[..., ProgramRun]
 BOUND = {"pic:clusterId": CLUSTER}
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
 PROVIDER = f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${PROVIDER_TYPE}::cluster"
@@ -162,7 +162,7 @@ def test_without_hosts_only_the_provider_is_declared(run: Run) -> None:
     )
 
 
-def owners(registered: Seen, host: str) -> object:
+def owners(registered: ProgramRun, host: str) -> object:
     [resource] = [item for item in registered.resources if item["name"] == host]
     return resource["object"]["metadata"].get("ownerReferences")
 
@@ -298,7 +298,7 @@ def test_a_release_registers_only_the_hooks_and_reads_only_the_cluster_id(
 
     registered = run(PIC_RELEASE="1")
 
-    assert registered == Seen(hooks=HOOKS)
+    assert registered == ProgramRun(hooks=HOOKS)
     assert [request.path for request in api.requests] == [IDENTITY]
 
 
@@ -338,8 +338,3 @@ def test_holding_a_resource_does_not_change_the_digest() -> None:
     held = Plan((replace(resource, held=True),))
 
     assert fingerprint.digest(held, Settings()) == fingerprint.digest(make_plan(), Settings())
-
-
-def test_the_version_of_a_missing_distribution_is_uninstalled() -> None:
-    assert installed_version() != "uninstalled"
-    assert installed_version("no-such-distribution") == "uninstalled"

@@ -54,7 +54,7 @@ def _answering(transport: Transport) -> Finding:
         version = text(mapping(transport.get("/version"), "version").get("gitVersion"))
     except StatusError as error:
         if error.status == 401:
-            raise ClusterError("the credentials are not accepted: renew them") from error
+            raise ClusterError("the API server rejects the credentials: renew them") from error
         return passed("cluster", f"it answers, but not with its version (HTTP {error.status})")
     return passed("cluster", f"Kubernetes {version}")
 

@@ -9,7 +9,7 @@ import yaml
 from pic.cli import bind
 from pic.cluster.listing import IDENTITY, PANGOLIN, StatusError
 from pic.core.errors import ClusterError, SettingsError
-from pic.settings.parse import Settings, parse
+from pic.settings.parse import parse
 from pic.settings.stack_file import StackFile
 
 HERE = "11111111-2222-3333-4444-555555555555"
@@ -61,7 +61,7 @@ def bound(root: Path, cluster: Cluster, given: dict[str, object] | None = None) 
     file = StackFile(root, "prod")
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **(given or {})}, {})
-    return bind.bind(file, given or {}, settings, cluster)
+    return bind.write_stack_file(file, given or {}, settings, cluster)
 
 
 def written(root: Path) -> object:
@@ -150,7 +150,7 @@ def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
         f"  CRD pangolintunnels.tunnel.pangolin.io is missing: {HINT}\n"
         f"  CRD pangolinorganizations.tunnel.pangolin.io is missing: {HINT}\n"
         "  not allowed: list services (to look up the ports of backends)\n"
-        "  not allowed: create events (Events at the Ingresses)",
+        "  not allowed: create events (to create Events on Ingresses)",
         5,
     )
     assert written(tmp_path) == {"config": {"pic:clusterId": HERE}}
@@ -168,24 +168,16 @@ def test_without_any_crd_each_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_kinds_that_cannot_be_asked_for_are_an_error(tmp_path: Path) -> None:
-    cluster = Cluster()
-    cluster.kinds = StatusError(500, "away")
+def test_an_error_of_the_cluster_leaves_no_file_behind(tmp_path: Path) -> None:
+    without_kinds, without_reviews = Cluster(), Cluster()
+    without_kinds.kinds = StatusError(500, "away")
+    without_reviews.review_error = StatusError(403, "no")
 
-    with pytest.raises(ClusterError, match=r"^kinds cannot be asked for: away \(HTTP 500\)$"):
-        bound(tmp_path, cluster)
+    for cluster in (without_kinds, without_reviews):
+        with pytest.raises(ClusterError):
+            bound(tmp_path, cluster)
 
-    assert not (tmp_path / "stacks").exists()
-
-
-def test_permissions_that_cannot_be_asked_for_are_an_error(tmp_path: Path) -> None:
-    cluster = Cluster()
-    cluster.review_error = StatusError(403, "no")
-
-    with pytest.raises(ClusterError, match=r"^permissions cannot be asked for: no \(HTTP 403\)$"):
-        bound(tmp_path, cluster)
-
-    assert not (tmp_path / "stacks").exists()
+        assert not (tmp_path / "stacks").exists()
 
 
 def test_settings_that_cannot_be_right_are_told_before_the_cluster_is_asked(
@@ -194,7 +186,7 @@ def test_settings_that_cannot_be_right_are_told_before_the_cluster_is_asked(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(SettingsError) as caught:
-        bind.run("prod", {"maxRemovals": "x", "events": "y"}, {})
+        bind.bind_stack("prod", {"maxRemovals": "x", "events": "y"}, {})
 
     assert [line.partition(";")[0] for line in caught.value.problems] == [
         "pic:maxRemovals is 'x'",
@@ -208,38 +200,6 @@ def test_the_settings_of_a_stack_are_those_of_its_file(
     monkeypatch.chdir(tmp_path)
     StackFile(tmp_path, "prod").merge({"kubeconfig": "/nowhere"})
 
-    with pytest.raises(ClusterError, match=r"^cannot connect to the cluster: Invalid kube-config file"):
-        bind.run("prod", {}, {})
-
-
-def test_permissions_are_asked_for_by_name_and_namespace(tmp_path: Path) -> None:
-    asked: list[Any] = []
-
-    class Recording(Cluster):
-        def request(self, method: str, path: str, body: Any) -> object:
-            asked.append(body)
-            return super().request(method, path, body)
-
-    settings = Settings(namespaces=("prod",))
-    bind.bind(StackFile(tmp_path, "prod"), {}, settings, Recording())
-
-    by_resource = {body["spec"]["resourceAttributes"]["resource"]: body for body in reversed(asked)}
-    assert [by_resource["ingresses"], by_resource["namespaces"]] == [
-        {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {
-                "resourceAttributes": {
-                    "group": group,
-                    "resource": resource,
-                    "verb": verb,
-                    "namespace": namespace,
-                    "name": name,
-                }
-            },
-        }
-        for group, resource, verb, namespace, name in [
-            ("networking.k8s.io", "ingresses", "list", "prod", ""),
-            ("", "namespaces", "get", "", "kube-system"),
-        ]
-    ]
+    message = r"^cannot connect to the cluster: Invalid kube-config file"
+    with pytest.raises(ClusterError, match=message):
+        bind.bind_stack("prod", {}, {})

@@ -303,7 +303,7 @@ def test_init_that_cannot_ask_writes_nothing(root: Path, capsys: Capture, api: A
 
     assert failure(capsys, "init", "--stack", "prod") == (
         5,
-        "pic: permissions cannot be asked for: no (HTTP 403)\n",
+        "pic: cannot review the permissions: no (HTTP 403)\n",
     )
     assert not (root / "stacks").exists()
 

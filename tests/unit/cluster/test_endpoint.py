@@ -1,4 +1,4 @@
-"""How an API server is reached, as values, and the pool that is made of them."""
+"""The access of a pod to its API server, and the connection pool for an access."""
 
 import ssl
 from pathlib import Path
@@ -21,20 +21,20 @@ def account(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_pod_finds_its_api_server(account: Path) -> None:
+def test_a_pod_reads_its_access_from_the_service_account(account: Path) -> None:
     assert endpoint.in_cluster(POD, account) == Access(
         "https://10.0.0.1:443", authority="authority", authorization="Bearer secret"
     )
 
 
-def test_an_address_of_version_6_has_brackets(account: Path) -> None:
-    found = endpoint.in_cluster({**POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}, account)
+def test_an_ipv6_address_is_put_in_brackets(account: Path) -> None:
+    access = endpoint.in_cluster({**POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}, account)
 
-    assert found.server == "https://[fd00::1]:443"
+    assert access.server == "https://[fd00::1]:443"
 
 
 @pytest.mark.parametrize(
-    ("passed_by", "proxy"),
+    ("no_proxy", "proxy"),
     [
         ("", "http://proxy:3128"),
         ("example.com,.local", "http://proxy:3128"),
@@ -44,13 +44,15 @@ def test_an_address_of_version_6_has_brackets(account: Path) -> None:
         ("a, *", ""),
     ],
 )
-def test_a_proxy_is_used_unless_it_is_passed_by(account: Path, passed_by: str, proxy: str) -> None:
-    environment = {**POD, "HTTPS_PROXY": "http://proxy:3128", "no_proxy": passed_by}
+def test_a_proxy_is_used_unless_no_proxy_covers_the_host(
+    account: Path, no_proxy: str, proxy: str
+) -> None:
+    environment = {**POD, "HTTPS_PROXY": "http://proxy:3128", "no_proxy": no_proxy}
 
     assert endpoint.in_cluster(environment, account).proxy == proxy
 
 
-def test_a_name_is_passed_by_with_its_domain(account: Path) -> None:
+def test_no_proxy_with_a_domain_covers_its_hosts(account: Path) -> None:
     environment = {
         "KUBERNETES_SERVICE_HOST": "api.example.com",
         "KUBERNETES_SERVICE_PORT": "443",
@@ -61,38 +63,38 @@ def test_a_name_is_passed_by_with_its_domain(account: Path) -> None:
     assert endpoint.in_cluster(environment, account).proxy == ""
 
 
-def test_a_way_shows_no_secret() -> None:
+def test_the_representation_of_an_access_shows_no_secret() -> None:
     assert repr(Access("https://a", authorization="Bearer secret")) == "Access('https://a')"
 
 
-def context_of(to: Access) -> ssl.SSLContext:
-    found = endpoint.connection_pool(to, RETRIES).connection_pool_kw["ssl_context"]
-    assert isinstance(found, ssl.SSLContext)
-    return found
+def ssl_context(access: Access) -> ssl.SSLContext:
+    context = endpoint.connection_pool(access, RETRIES).connection_pool_kw["ssl_context"]
+    assert isinstance(context, ssl.SSLContext)
+    return context
 
 
-def test_the_server_has_to_prove_who_it_is() -> None:
-    made = context_of(Access("https://a", authority=certifi.contents()))
+def test_the_certificate_of_the_server_is_verified() -> None:
+    context = ssl_context(Access("https://a", authority=certifi.contents()))
 
-    assert (made.verify_mode, made.check_hostname) == (ssl.CERT_REQUIRED, True)
-    assert len(made.get_ca_certs()) > 10
-
-
-def test_it_need_not_where_a_kubeconfig_says_so() -> None:
-    made = context_of(Access("https://a", verify=False))
-
-    assert (made.verify_mode, made.check_hostname) == (ssl.CERT_NONE, False)
+    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert len(context.get_ca_certs()) > 10
 
 
-def test_a_certificate_without_its_key_is_none() -> None:
+def test_verification_can_be_turned_off() -> None:
+    context = ssl_context(Access("https://a", verify=False))
+
+    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_NONE, False)
+
+
+def test_a_client_certificate_without_its_key_is_an_error() -> None:
     with pytest.raises(ssl.SSLError):
-        context_of(Access("https://a", certificate=certifi.contents()[:4000], key="none"))
+        ssl_context(Access("https://a", certificate=certifi.contents()[:4000], key="none"))
 
 
-def test_a_proxy_and_another_name_are_on_the_way() -> None:
-    made = endpoint.connection_pool(
+def test_a_pool_uses_the_proxy_and_verifies_the_given_name() -> None:
+    pool = endpoint.connection_pool(
         Access("http://a", proxy="http://proxy:1", server_name="b"), RETRIES
     )
 
-    assert isinstance(made, urllib3.ProxyManager)
-    assert made.connection_pool_kw["server_hostname"] == "b"
+    assert isinstance(pool, urllib3.ProxyManager)
+    assert pool.connection_pool_kw["server_hostname"] == "b"

@@ -1,4 +1,4 @@
-"""Events at Ingresses, as the API server gets them."""
+"""Events for Ingresses, as the API server receives them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,55 +13,57 @@ from pic.core.notices import Level
 from pic.report.event_texts import EventText
 
 
-class Sink:
-    """A transport that keeps what is posted where."""
+class Recorder:
+    """A transport that records each request."""
 
     def __init__(self) -> None:
-        self.posted: list[tuple[str, str, Any]] = []
+        self.requests: list[tuple[str, str, Any]] = []
 
     def get(self, path: str) -> object:
         raise NotImplementedError
 
     def request(self, method: str, path: str, body: object) -> object:
-        self.posted.append((method, path, body))
+        self.requests.append((method, path, body))
         return {}
 
 
-def posted(name: str = "web", message: str = "it is", level: Level = Level.NORMAL) -> Any:
-    sink = Sink()
-    post(sink, InvolvedObject("prod", name, "uid"), level, "Created", message)
-    [(method, path, body)] = sink.posted
+def post_one(name: str = "web", message: str = "it is", level: Level = Level.NORMAL) -> Any:
+    recorder = Recorder()
+    post(recorder, InvolvedObject("prod", name, "uid"), level, "Created", message)
+    [(method, path, body)] = recorder.requests
     assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
     return body
 
 
-def test_an_event_happens_now() -> None:
-    event = posted()
+def test_an_event_has_the_current_time() -> None:
+    event = post_one()
 
-    when = datetime.fromisoformat(event["firstTimestamp"])
+    time = datetime.fromisoformat(event["firstTimestamp"])
     assert event["firstTimestamp"] == event["lastTimestamp"]
-    assert timedelta(seconds=-1) < datetime.now(UTC) - when < timedelta(seconds=5)
+    assert timedelta(seconds=-1) < datetime.now(UTC) - time < timedelta(seconds=5)
 
 
-def test_two_events_have_two_names() -> None:
-    assert posted()["metadata"]["name"] != posted()["metadata"]["name"]
+def test_each_event_has_a_name_of_its_own() -> None:
+    assert post_one()["metadata"]["name"] != post_one()["metadata"]["name"]
 
 
 @pytest.mark.parametrize(
-    ("ingress", "begin"), [("a" * 253, "a" * 200), ("b" * 198 + "-.c", "b" * 198)]
+    ("ingress", "prefix"), [("a" * 253, "a" * 200), ("b" * 198 + "-.c", "b" * 198)]
 )
-def test_the_name_of_an_event_stays_legal_for_the_longest_ingress(ingress: str, begin: str) -> None:
-    name, _, tail = posted(ingress)["metadata"]["name"].rpartition(".")
+def test_the_name_of_an_event_is_valid_for_the_longest_ingress_name(
+    ingress: str, prefix: str
+) -> None:
+    name, _, tail = post_one(ingress)["metadata"]["name"].rpartition(".")
 
-    assert (name, len(tail)) == (begin, 16)
-
-
-def test_a_message_is_cut_where_the_api_server_would_refuse_it() -> None:
-    assert posted(message="x" * 2000)["message"] == "x" * 1024
+    assert (name, len(tail)) == (prefix, 16)
 
 
-class Full(Sink):
-    """A transport to an API server that has the Event, or takes none."""
+def test_a_message_is_cut_to_the_length_that_the_api_server_accepts() -> None:
+    assert post_one(message="x" * 2000)["message"] == "x" * 1024
+
+
+class Refusing(Recorder):
+    """A transport to an API server that refuses every request."""
 
     def __init__(self, status: int) -> None:
         super().__init__()
@@ -72,21 +74,21 @@ class Full(Sink):
         raise StatusError(self.status, "no")
 
 
-WARNED = EventText(Owner("prod", "web", "uid"), "InvalidHost", "*: no")
+TEXT = EventText(Owner("prod", "web", "uid"), "InvalidHost", "*: no")
 
 
-def test_a_warning_has_the_name_of_what_it_says() -> None:
-    sink = Sink()
+def test_the_name_of_a_warning_derives_from_its_text() -> None:
+    recorder = Recorder()
 
-    events.warn(sink, WARNED)
+    events.warn(recorder, TEXT)
 
-    [(method, path, body)] = sink.posted
+    [(method, path, body)] = recorder.requests
     del body["firstTimestamp"], body["lastTimestamp"]
     assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
     assert body == {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": f"web.{WARNED.digest}", "namespace": "prod"},
+        "metadata": {"name": f"web.{TEXT.digest}", "namespace": "prod"},
         "involvedObject": {
             "apiVersion": "networking.k8s.io/v1",
             "kind": "Ingress",
@@ -103,18 +105,18 @@ def test_a_warning_has_the_name_of_what_it_says() -> None:
     }
 
 
-def test_a_warning_that_the_api_server_still_has_is_told() -> None:
-    sink = Full(409)
+def test_a_warning_that_already_exists_is_no_error() -> None:
+    recorder = Refusing(409)
 
-    events.warn(sink, WARNED)
+    events.warn(recorder, TEXT)
 
-    assert len(sink.posted) == 1
+    assert len(recorder.requests) == 1
 
 
-def test_a_warning_that_the_api_server_does_not_take_is_an_error() -> None:
+def test_a_warning_that_the_api_server_refuses_is_an_error() -> None:
     with pytest.raises(StatusError):
-        events.warn(Full(403), WARNED)
+        events.warn(Refusing(403), TEXT)
 
 
-def test_a_warning_is_one() -> None:
-    assert posted(level=Level.WARNING)["type"] == "Warning"
+def test_a_warning_has_the_event_type_warning() -> None:
+    assert post_one(level=Level.WARNING)["type"] == "Warning"

@@ -1,4 +1,4 @@
-"""Whole listings, or one clear line."""
+"""Listings are complete or an error of one line; so is a snapshot."""
 
 import threading
 from collections.abc import Mapping
@@ -30,28 +30,28 @@ WHERE = f"{NETWORKING}/ingresses"
 
 
 class Canned:
-    """A transport that has its answers, by path; the page's token comes after the path."""
+    """A transport with canned answers, by path; a `#` and the continue token follow the path."""
 
     def __init__(self, answers: Mapping[str, object]) -> None:
         self.answers = dict(answers)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def get(self, path: str) -> object:
-        self.asked.append(path)
+        self.requests.append(path)
         bare, _, query = path.partition("?")
-        found = self.answers[f"{bare}#{query.partition('continue=')[2]}" if query else bare]
-        if isinstance(found, list):
-            found = found.pop(0)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        answer = self.answers[f"{bare}#{query.partition('continue=')[2]}" if query else bare]
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def request(self, method: str, path: str, body: object) -> object:
         raise NotImplementedError
 
 
-def page(kind: str, *names: str, after: str | None = None) -> dict[str, object]:
-    metadata = {} if after is None else {"continue": after}
+def page(kind: str, *names: str, next_page: str | None = None) -> dict[str, object]:
+    metadata = {} if next_page is None else {"continue": next_page}
     return {"kind": kind, "metadata": metadata, "items": [{"metadata": {"name": n}} for n in names]}
 
 
@@ -59,45 +59,45 @@ def named(*names: str) -> list[dict[str, object]]:
     return [{"metadata": {"name": name}} for name in names]
 
 
-def problem(transport: Canned, wanted: Listing = INGRESSES) -> str:
+def list_error(transport: Canned, collection: Listing = INGRESSES) -> str:
     with pytest.raises(ClusterError) as caught:
-        listing.list_objects(transport, wanted)
+        listing.list_objects(transport, collection)
     return str(caught.value)
 
 
 # Listings.
 
 
-def test_a_listing_is_every_object_of_every_page() -> None:
+def test_a_listing_has_every_object_of_every_page() -> None:
     transport = Canned(
         {
-            f"{WHERE}#": page("IngressList", "a", "b", after="t/1=="),
-            f"{WHERE}#t%2F1%3D%3D": page("IngressList", after="t2"),
-            f"{WHERE}#t2": page("IngressList", "c", after=""),
+            f"{WHERE}#": page("IngressList", "a", "b", next_page="t/1=="),
+            f"{WHERE}#t%2F1%3D%3D": page("IngressList", next_page="t2"),
+            f"{WHERE}#t2": page("IngressList", "c", next_page=""),
         }
     )
 
     assert listing.list_objects(transport, INGRESSES) == named("a", "b", "c")
-    assert transport.asked == [
+    assert transport.requests == [
         f"{WHERE}?limit=500",
         f"{WHERE}?limit=500&continue=t%2F1%3D%3D",
         f"{WHERE}?limit=500&continue=t2",
     ]
 
 
-def test_an_empty_listing_is_empty() -> None:
+def test_a_collection_without_objects_is_an_empty_listing() -> None:
     assert listing.list_objects(Canned({f"{WHERE}#": page("IngressList")}), INGRESSES) == []
 
 
-def test_a_listing_in_a_namespace_asks_only_there() -> None:
+def test_a_listing_in_a_namespace_requests_only_this_namespace() -> None:
     path = f"{CORE}/namespaces/prod/services"
     transport = Canned({f"{path}#": page("ServiceList", "web")})
 
     assert listing.list_objects(transport, Listing(BY_NAME["Service"], "prod")) == named("web")
 
 
-def test_a_listing_that_expires_between_pages_begins_again() -> None:
-    first = page("IngressList", "a", after="t")
+def test_a_listing_that_expires_between_pages_starts_again() -> None:
+    first = page("IngressList", "a", next_page="t")
     transport = Canned(
         {
             f"{WHERE}#": [first, first],
@@ -108,53 +108,53 @@ def test_a_listing_that_expires_between_pages_begins_again() -> None:
     assert listing.list_objects(transport, INGRESSES) == named("a", "b")
 
 
-def test_a_listing_that_always_expires_is_given_up() -> None:
+def test_a_listing_that_keeps_expiring_is_an_error() -> None:
     transport = Canned({f"{WHERE}#": StatusError(410, "too old")})
 
-    assert problem(transport) == (
+    assert list_error(transport) == (
         "listing ingresses in all namespaces expired 3 times before its end: the API server is"
-        " under load; run again later"
+        " overloaded; try again later"
     )
-    assert len(transport.asked) == 3
+    assert len(transport.requests) == 3
 
 
-def test_an_error_after_the_first_page_is_no_half_listing() -> None:
+def test_an_error_after_the_first_page_is_an_error_of_the_listing() -> None:
     transport = Canned(
         {
-            f"{WHERE}#": page("IngressList", "a", after="t"),
+            f"{WHERE}#": page("IngressList", "a", next_page="t"),
             f"{WHERE}#t": StatusError(500, "etcd is away"),
         }
     )
 
-    assert problem(transport) == (
-        "cannot list ingresses in all namespaces: etcd is away (HTTP 500); run again when the API"
-        " server is well"
+    assert list_error(transport) == (
+        "cannot list ingresses in all namespaces: etcd is away (HTTP 500); try again when the API"
+        " server is healthy"
     )
 
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
     [
-        (401, "the credentials are not accepted: renew them"),
-        (403, "grant the verb list to who runs pic, or narrow pic:namespaces"),
+        (401, "the API server rejects the credentials: renew them"),
+        (403, "grant the verb list to the account that runs pic, or narrow pic:namespaces"),
         (
             404,
             "install the CRDs of the Pangolin operator, or check that this is the right cluster",
         ),
-        (429, "run again when the API server is well"),
-        (500, "run again when the API server is well"),
+        (429, "try again when the API server is healthy"),
+        (500, "try again when the API server is healthy"),
     ],
 )
-def test_a_refused_listing_names_scope_and_remedy(status: int, remedy: str) -> None:
+def test_a_refused_listing_names_its_scope_and_a_remedy(status: int, remedy: str) -> None:
     transport = Canned({f"{WHERE}#": StatusError(status, "no")})
 
-    assert problem(transport) == (
+    assert list_error(transport) == (
         f"cannot list ingresses in all namespaces: no (HTTP {status}); {remedy}"
     )
 
 
 @pytest.mark.parametrize(
-    ("wanted", "remedy"),
+    ("collection", "remedy"),
     [
         (Listing(BY_NAME["Service"]), ", or narrow pic:namespaces"),
         (
@@ -166,18 +166,19 @@ def test_a_refused_listing_names_scope_and_remedy(status: int, remedy: str) -> N
         (Listing(BY_NAME["PangolinResource"]), ""),
     ],
 )
-def test_a_forbidden_listing_names_the_setting_that_makes_do_with_less(
-    wanted: Listing, remedy: str
+def test_a_forbidden_listing_names_the_setting_that_avoids_it(
+    collection: Listing, remedy: str
 ) -> None:
-    transport = Canned({f"{wanted.path}#": StatusError(403, "no")})
+    transport = Canned({f"{collection.path}#": StatusError(403, "no")})
 
-    assert problem(transport, wanted) == (
-        f"cannot list {wanted}: no (HTTP 403); grant the verb list to who runs pic{remedy}"
+    assert list_error(transport, collection) == (
+        f"cannot list {collection}: no (HTTP 403); grant the verb list to the account that runs"
+        f" pic{remedy}"
     )
 
 
 @pytest.mark.parametrize(
-    ("answer", "what"),
+    ("answer", "kind"),
     [
         (page("ServiceList"), "ServiceList"),
         ({"kind": "Status", "metadata": {}, "items": []}, "Status"),
@@ -191,15 +192,15 @@ def test_a_forbidden_listing_names_the_setting_that_makes_do_with_less(
         (None, "no object"),
     ],
 )
-def test_what_is_no_whole_list_is_an_error(answer: object, what: str) -> None:
-    assert problem(Canned({f"{WHERE}#": [answer]})) == (
-        f"listing ingresses in all namespaces gave {what}, not a whole IngressList"
+def test_an_answer_that_is_not_the_expected_list_is_an_error(answer: object, kind: str) -> None:
+    assert list_error(Canned({f"{WHERE}#": [answer]})) == (
+        f"listing ingresses in all namespaces gave {kind}, not a whole IngressList"
     )
 
 
-# The whole snapshot.
+# Snapshots.
 
-HERE: dict[str, object] = {
+ANSWERS: dict[str, object] = {
     IDENTITY: {"metadata": {"uid": "cluster-1"}},
     f"{NETWORKING}/ingresses#": page("IngressList", "web"),
     f"{CORE}/services#": page("ServiceList", "web"),
@@ -209,8 +210,8 @@ HERE: dict[str, object] = {
 }
 
 
-def test_a_snapshot_has_every_kind_that_was_read() -> None:
-    assert listing.read_snapshot(Canned(HERE), FIXED) == RawSnapshot(
+def test_a_snapshot_has_every_kind_that_a_run_needs() -> None:
+    assert listing.read_snapshot(Canned(ANSWERS), FIXED) == RawSnapshot(
         {
             "Ingress": named("web"),
             "Service": named("web"),
@@ -223,92 +224,92 @@ def test_a_snapshot_has_every_kind_that_was_read() -> None:
     )
 
 
-def test_the_namespaces_of_one_kind_are_read_together() -> None:
+def test_the_objects_of_all_namespaces_are_in_one_list() -> None:
     lists: dict[str, object] = {
         f"{NETWORKING}/namespaces/a/ingresses#": page("IngressList", "x"),
         f"{NETWORKING}/namespaces/b/ingresses#": page("IngressList", "y"),
     }
     settings = Settings(namespaces=("a", "b"), targets=(TargetName.PIHOLE,))
 
-    seen = listing.read_snapshot(Canned({**HERE, **lists}), settings)
+    raw = listing.read_snapshot(Canned({**ANSWERS, **lists}), settings)
 
-    assert seen.objects == {"Ingress": named("x", "y")}
+    assert raw.objects == {"Ingress": named("x", "y")}
 
 
-@pytest.mark.parametrize("path", HERE)
-def test_one_read_that_fails_fails_the_snapshot(path: str) -> None:
-    transport = Canned({**HERE, path: StatusError(500, "away")})
+@pytest.mark.parametrize("path", ANSWERS)
+def test_one_failed_request_fails_the_snapshot(path: str) -> None:
+    transport = Canned({**ANSWERS, path: StatusError(500, "away")})
 
-    with pytest.raises(ClusterError, match=r"away \(HTTP 500\); run again when"):
+    with pytest.raises(ClusterError, match=r"away \(HTTP 500\); try again when"):
         listing.read_snapshot(transport, FIXED)
 
 
-def test_after_an_error_the_reads_that_wait_are_not_begun() -> None:
-    held = threading.Event()
+def test_after_an_error_no_further_request_is_sent() -> None:
+    released = threading.Event()
 
     class Slow(Canned):
         def get(self, path: str) -> object:
             if path != IDENTITY:
-                held.wait(5)
+                released.wait(5)
             return super().get(path)
 
-    transport = Slow({**HERE, IDENTITY: StatusError(401, "who are you")})
-    threading.Timer(0.05, held.set).start()
+    transport = Slow({**ANSWERS, IDENTITY: StatusError(401, "who are you")})
+    threading.Timer(0.05, released.set).start()
 
     with pytest.raises(ClusterError) as caught:
         listing.read_snapshot(transport, FIXED)
 
     assert str(caught.value) == (
-        "cannot get namespace kube-system: who are you (HTTP 401); the credentials are not"
-        " accepted: renew them"
+        "cannot get namespace kube-system: who are you (HTTP 401); the API server rejects"
+        " the credentials: renew them"
     )
-    assert len(transport.asked) < len(HERE)
+    assert len(transport.requests) < len(ANSWERS)
 
 
-# Which cluster, and what its CRD can hold.
+# The cluster id and the schema.
 
 
-def identity_problem(answer: object, settings: Settings = DEFAULT) -> str:
+def cluster_id_error(answer: object, settings: Settings = DEFAULT) -> str:
     with pytest.raises(ClusterError) as caught:
         listing.read_cluster_id(Canned({IDENTITY: answer}), settings)
     return str(caught.value)
 
 
-def test_the_uid_of_kube_system_names_the_cluster() -> None:
+def test_the_uid_of_kube_system_identifies_the_cluster() -> None:
     transport = Canned({IDENTITY: {"metadata": {"uid": "cluster-1"}}})
 
     assert listing.read_cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-1"
 
 
-def test_the_setting_stands_in_where_kube_system_may_not_be_read() -> None:
+def test_the_setting_replaces_a_forbidden_kube_system() -> None:
     transport = Canned({IDENTITY: StatusError(403, "no")})
 
     assert listing.read_cluster_id(transport, Settings(cluster_id="cluster-2")) == "cluster-2"
 
 
-def test_the_setting_does_not_stand_in_for_any_other_error() -> None:
-    assert identity_problem(StatusError(500, "no"), Settings(cluster_id="cluster-2")) == (
-        "cannot get namespace kube-system: no (HTTP 500); run again when the API server is well"
+def test_the_setting_does_not_hide_any_other_error() -> None:
+    assert cluster_id_error(StatusError(500, "no"), Settings(cluster_id="cluster-2")) == (
+        "cannot get namespace kube-system: no (HTTP 500); try again when the API server is healthy"
     )
 
 
 def test_without_the_setting_a_forbidden_kube_system_is_an_error() -> None:
-    assert identity_problem(StatusError(403, "no")) == (
-        "cannot get namespace kube-system: no (HTTP 403); grant the verb get to who runs pic, or"
-        " set pic:clusterId"
+    assert cluster_id_error(StatusError(403, "no")) == (
+        "cannot get namespace kube-system: no (HTTP 403); grant the verb get to the account"
+        " that runs pic, or set pic:clusterId"
     )
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    ("answer", "reason"),
     [
         ({"metadata": {}}, "it has no uid"),
         ({"metadata": []}, "metadata is a list, not a map"),
         ("hello", "it is text, not a map"),
     ],
 )
-def test_a_cluster_without_a_uid_is_an_error(answer: object, why: str) -> None:
-    assert identity_problem(answer) == f"namespace kube-system cannot be understood: {why}"
+def test_a_cluster_without_a_uid_is_an_error(answer: object, reason: str) -> None:
+    assert cluster_id_error(answer) == f"namespace kube-system cannot be understood: {reason}"
 
 
 def crd(**spec: object) -> dict[str, Any]:
@@ -316,7 +317,7 @@ def crd(**spec: object) -> dict[str, Any]:
     return {"spec": {"versions": [{"name": "v1alpha1", "served": True, "schema": schema}]}}
 
 
-def schema_problem(answer: object) -> str:
+def schema_error(answer: object) -> str:
     with pytest.raises(ClusterError) as caught:
         listing.read_schema(Canned({CRD: answer}), DEFAULT)
     return str(caught.value)
@@ -337,7 +338,7 @@ def test_the_installed_crd_decides_the_schema() -> None:
         (ResourceSchema.TARGET, pangolin.SCHEMA_TARGET),
     ],
 )
-def test_a_schema_that_is_set_is_not_looked_up(setting: ResourceSchema, schema: Schema) -> None:
+def test_a_schema_in_the_settings_is_not_looked_up(setting: ResourceSchema, schema: Schema) -> None:
     assert listing.read_schema(Canned({}), Settings(resource_schema=setting)) == schema
 
 
@@ -347,21 +348,21 @@ def test_without_the_target_pangolin_the_crd_is_not_looked_up() -> None:
     assert listing.read_schema(Canned({}), settings) == pangolin.SCHEMA_TARGETS
 
 
-def test_a_missing_crd_comes_with_the_install_hint() -> None:
-    assert schema_problem(StatusError(404, "no")) == (
+def test_a_missing_crd_is_an_error_with_an_install_hint() -> None:
+    assert schema_error(StatusError(404, "no")) == (
         "the cluster has no CRD for PangolinResource: install the CRDs of the Pangolin operator,"
         " or check that this is the right cluster"
     )
 
 
-def test_a_forbidden_crd_names_the_setting_that_stands_in() -> None:
-    assert schema_problem(StatusError(403, "no")) == (
-        "cannot get the CRD of PangolinResource: no (HTTP 403); grant the verb get to who runs"
-        " pic, or set pic:resourceSchema"
+def test_a_forbidden_crd_is_an_error_that_names_the_setting() -> None:
+    assert schema_error(StatusError(403, "no")) == (
+        "cannot get the CRD of PangolinResource: no (HTTP 403); grant the verb get to the account"
+        " that runs pic, or set pic:resourceSchema"
     )
 
 
-def test_a_crd_of_a_strange_shape_is_an_error() -> None:
-    assert schema_problem({"spec": []}) == (
+def test_a_malformed_crd_is_an_error() -> None:
+    assert schema_error({"spec": []}) == (
         "the CRD of PangolinResource cannot be understood: spec is a list, not a map"
     )

@@ -1,4 +1,4 @@
-"""Who owns which field of an adopted object, before and after."""
+"""The owners of the fields of an adopted object, before and after the transfer."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ CONTROLLER = entry({"f:metadata": {"f:labels": SEEDED}, "f:spec": SPEC})
 STATUS = entry({"f:status": {"f:url": {}}}, subresource="status")
 
 
-def test_what_the_controller_wrote_becomes_applied_by_pic() -> None:
+def test_pic_takes_over_the_fields_of_the_controller() -> None:
     assert take_over([CONTROLLER, STATUS]) == [STATUS, applied(CONTROLLER["fieldsV1"])]
 
 
@@ -55,15 +55,15 @@ def test_an_operator_of_the_same_name_keeps_finalizers_and_status() -> None:
     ]
 
 
-def test_everybody_who_updated_the_spec_is_an_old_owner() -> None:
-    person = entry({"f:spec": {"f:protocol": {}}}, "kubectl-edit")
+def test_each_manager_that_updated_the_spec_is_an_old_owner() -> None:
+    user = entry({"f:spec": {"f:protocol": {}}}, "kubectl-edit")
 
-    assert take_over([CONTROLLER, person]) == [
+    assert take_over([CONTROLLER, user]) == [
         applied({"f:metadata": {"f:labels": SEEDED}, "f:spec": {**SPEC, "f:protocol": {}}})
     ]
 
 
-def test_who_set_the_labels_is_an_old_owner_even_with_a_finalizer_and_no_spec() -> None:
+def test_a_manager_that_set_the_labels_is_an_old_owner_even_with_a_finalizer() -> None:
     labelled = entry({"f:metadata": {"f:finalizers": FINALIZERS, "f:labels": SEEDED}})
 
     assert take_over([labelled]) == [
@@ -76,37 +76,37 @@ def test_who_set_the_labels_is_an_old_owner_even_with_a_finalizer_and_no_spec() 
     "other",
     [
         entry({"f:metadata": {"f:finalizers": FINALIZERS}, "f:spec": SPEC}, "operator"),
-        entry({"f:metadata": {"f:annotations": {"f:note": {}}}}, "person"),
-        entry({"f:metadata": {"f:labels": {"f:team": {}}}}, "person"),
+        entry({"f:metadata": {"f:annotations": {"f:note": {}}}}, "user"),
+        entry({"f:metadata": {"f:labels": {"f:team": {}}}}, "user"),
         entry({"f:spec": SPEC}, "argocd", "Apply"),
         entry({"f:spec": SPEC}, apiVersion="tunnel.pangolin.io/v1beta1"),
         entry({"f:spec": SPEC}, "pic", "Apply", subresource="status"),
         STATUS,
     ],
 )
-def test_everybody_else_keeps_what_they_have(other: dict[str, Any]) -> None:
+def test_other_managers_keep_their_fields(other: dict[str, Any]) -> None:
     assert take_over([other]) is None
     assert take_over([other, CONTROLLER]) == [other, applied(CONTROLLER["fieldsV1"])]
 
 
-def test_what_pic_has_applied_already_is_added_to() -> None:
-    mine = applied({"f:spec": {"f:enabled": {}, "f:targets": {}}})
+def test_the_fields_are_added_to_those_that_pic_has_applied_already() -> None:
+    ours = applied({"f:spec": {"f:enabled": {}, "f:targets": {}}})
 
-    assert take_over([mine, CONTROLLER]) == [
+    assert take_over([ours, CONTROLLER]) == [
         applied({"f:spec": {**SPEC, "f:targets": {}}, "f:metadata": {"f:labels": SEEDED}})
     ]
 
 
 @pytest.mark.parametrize(("one", "other"), [({}, {"f:ip": {}}), ({"f:ip": {}}, {})])
-def test_a_field_that_one_owns_whole_and_one_in_part_is_owned_both_ways(
+def test_a_field_owned_as_a_whole_and_in_part_stays_owned_both_ways(
     one: object, other: object
 ) -> None:
-    found = take_over([entry({"f:spec": {"f:target": each}}) for each in (one, other)])
+    entries = [entry({"f:spec": {"f:target": fields}}) for fields in (one, other)]
 
-    assert found == [applied({"f:spec": {"f:target": {".": {}, "f:ip": {}}}})]
+    assert take_over(entries) == [applied({"f:spec": {"f:target": {".": {}, "f:ip": {}}}})]
 
 
-def test_the_patch_holds_only_for_the_object_that_was_read() -> None:
+def test_the_patch_names_the_resource_version_of_the_object() -> None:
     metadata = {"resourceVersion": "7", "managedFields": [CONTROLLER]}
 
     assert takeover_patch({"metadata": metadata}) == {
@@ -115,7 +115,7 @@ def test_the_patch_holds_only_for_the_object_that_was_read() -> None:
 
 
 @pytest.mark.parametrize("metadata", [None, {}, {"managedFields": [STATUS]}])
-def test_where_there_is_no_old_owner_there_is_no_patch(metadata: object) -> None:
+def test_without_an_old_owner_no_patch_is_needed(metadata: object) -> None:
     assert takeover_patch({"metadata": metadata}) is None
 
 

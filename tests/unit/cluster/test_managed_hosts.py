@@ -1,4 +1,4 @@
-"""What is written back to the Ingresses, and that it never fails a run."""
+"""The annotation with the hosts that Pi-hole has; a failure to write it never ends a run."""
 
 import pytest
 
@@ -22,7 +22,9 @@ WEB, API, OLD = (
 
 
 def record(host: str, *ingresses: Ingress, ip: str = "10.0.0.1") -> Record:
-    return Record(host, ip, tuple(Owner(each.namespace, each.name, each.uid) for each in ingresses))
+    return Record(
+        host, ip, tuple(Owner(owner.namespace, owner.name, owner.uid) for owner in ingresses)
+    )
 
 
 B = record("b.lan", WEB)
@@ -30,10 +32,10 @@ PLAN = Plan(records=(B, record("a.lan", WEB), record("a.lan", WEB, ip="fe80::1")
 
 
 class Api:
-    """An API server that keeps what it is asked, and refuses Ingresses by name."""
+    """An API server that records requests, and refuses those for some Ingresses."""
 
-    def __init__(self, **refuses: int) -> None:
-        self.refuses = refuses
+    def __init__(self, **statuses: int) -> None:
+        self.statuses = statuses
         self.requests: list[object] = []
 
     def get(self, path: str) -> object:
@@ -42,12 +44,12 @@ class Api:
     def request(self, method: str, path: str, body: object) -> object:
         self.requests.append((method, path, body))
         name = path.rpartition("/")[2].partition("?")[0]
-        if name in self.refuses:
-            raise StatusError(self.refuses[name], f"no {name}")
+        if name in self.statuses:
+            raise StatusError(self.statuses[name], f"no {name}")
         return {}
 
 
-def test_only_what_differs_is_written_and_what_has_no_host_any_more_is_not_annotated() -> None:
+def test_only_annotations_that_differ_are_written() -> None:
     plan = Plan(records=(*PLAN.records, record("api.lan", API)))
 
     assert managed_hosts.stale_annotations([WEB, API, OLD], plan, BOTH) == (
@@ -62,17 +64,17 @@ def test_only_what_differs_is_written_and_what_has_no_host_any_more_is_not_annot
 @pytest.mark.parametrize(
     "settings", [Settings(), Settings(targets=BOTH.targets, pihole_annotate=False)]
 )
-def test_nothing_is_written_where_that_is_not_wanted(settings: Settings) -> None:
+def test_no_annotation_is_written_if_the_settings_say_so(settings: Settings) -> None:
     assert managed_hosts.stale_annotations([WEB], PLAN, settings) == ()
 
 
-def test_only_the_annotation_of_that_very_ingress_is_applied() -> None:
-    api, told = Api(), list[str]()
+def test_an_apply_sends_only_the_annotation_and_the_uid() -> None:
+    api, lines = Api(), list[str]()
 
-    managed_hosts.write_annotations(api, [HostsAnnotation(WEB, ("a.lan", "b.lan"))], told.append)
-    managed_hosts.write_annotations(api, [HostsAnnotation(OLD, ())], told.append)
+    managed_hosts.write_annotations(api, [HostsAnnotation(WEB, ("a.lan", "b.lan"))], lines.append)
+    managed_hosts.write_annotations(api, [HostsAnnotation(OLD, ())], lines.append)
 
-    assert told == []
+    assert lines == []
     assert api.requests == [
         (
             "APPLY",
@@ -92,12 +94,13 @@ def test_only_the_annotation_of_that_very_ingress_is_applied() -> None:
     ]
 
 
-def test_an_ingress_that_is_gone_is_nothing_to_tell_of_and_what_is_refused_is_told() -> None:
-    notes, told = [HostsAnnotation(each, ()) for each in (WEB, API, OLD)], list[str]()
+def test_a_refused_annotation_is_reported_unless_its_ingress_was_deleted() -> None:
+    lines = list[str]()
+    annotations = [HostsAnnotation(ingress, ()) for ingress in (WEB, API, OLD)]
 
-    managed_hosts.write_annotations(Api(web=409, api=404), notes, told.append)
-    managed_hosts.write_annotations(Api(web=403), notes, told.append)
-    managed_hosts.write_annotations(Api(web=403, old=403), notes, told.append)
+    managed_hosts.write_annotations(Api(web=409, api=404), annotations, lines.append)
+    managed_hosts.write_annotations(Api(web=403), annotations, lines.append)
+    managed_hosts.write_annotations(Api(web=403, old=403), annotations, lines.append)
 
-    problem = "pihole.io/managed-hosts is not written: Ingress prod/web: no web"
-    assert told == [problem, f"{problem}, and 1 more"]
+    problem = "cannot write pihole.io/managed-hosts: Ingress prod/web: no web"
+    assert lines == [problem, f"{problem}, and 1 more"]

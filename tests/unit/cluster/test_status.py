@@ -1,4 +1,4 @@
-"""What the operator says of our objects, as rows."""
+"""The status of our objects as rows, as a table and as JSON."""
 
 import json
 from typing import Any
@@ -14,28 +14,30 @@ OURS = Ownership("pic.prod")
 ERROR, PENDING, READY = ReadyState.ERROR, ReadyState.PENDING, ReadyState.READY
 
 
-def said(host: str, generation: int = 1, **told: object) -> dict[str, Any]:
-    """A live object of ours with a status."""
-    found = live_object(host)
-    found["metadata"]["generation"] = generation
-    return {**found, "status": told}
+def with_status(host: str, generation: int = 1, **fields: object) -> dict[str, Any]:
+    """Return a live object of ours with a status."""
+    body = live_object(host)
+    body["metadata"]["generation"] = generation
+    return {**body, "status": fields}
 
 
 def ready(message: str, **more: object) -> list[dict[str, Any]]:
-    """The conditions of an operator, the one that counts last."""
+    """Return the conditions of an operator; the last one counts."""
     return [{"type": "Other", "message": "no"}, {"type": "Ready", "message": message, **more}]
 
 
-def judged(raw: dict[str, Any]) -> list[tuple[ReadyState, str]]:
-    return [(row.standing, row.message) for row in status.build_report([raw], OURS).rows]
+def verdicts(raw: dict[str, Any]) -> list[tuple[ReadyState, str]]:
+    return [(row.readiness, row.message) for row in status.build_report([raw], OURS).rows]
 
 
-def test_errors_come_first_then_what_is_pending_then_what_is_ready() -> None:
+def test_errors_come_first_then_pending_then_ready_objects() -> None:
     objects = [
-        said("a.example.com", status="Ready", url="https://a.example.com", bindingMode="Created"),
-        said("b.example.com", status="Waiting", conditions=ready("tunnel is not ready")),
-        said("d.example.com", status="Error", conditions=ready("domain is unknown")),
-        said("c.example.com", status="Error"),
+        with_status(
+            "a.example.com", status="Ready", url="https://a.example.com", bindingMode="Created"
+        ),
+        with_status("b.example.com", status="Waiting", conditions=ready("tunnel is not ready")),
+        with_status("d.example.com", status="Error", conditions=ready("domain is unknown")),
+        with_status("c.example.com", status="Error"),
     ]
 
     assert status.build_report(objects, OURS) == StatusReport(
@@ -62,8 +64,11 @@ def test_errors_come_first_then_what_is_pending_then_what_is_ready() -> None:
     )
 
 
-def test_objects_of_others_are_left_out() -> None:
-    other, foreign = said("a.example.com", status="Error"), said("b.example.com", status="Error")
+def test_objects_of_other_stacks_are_left_out() -> None:
+    other, foreign = (
+        with_status("a.example.com", status="Error"),
+        with_status("b.example.com", status="Error"),
+    )
     other["metadata"]["labels"] = {"pic.ingress.k8s.io/stack": "pic.dev"}
     del foreign["metadata"]["labels"]
 
@@ -71,16 +76,16 @@ def test_objects_of_others_are_left_out() -> None:
 
 
 def test_an_object_whose_labels_were_stripped_is_ours() -> None:
-    stripped = said("a.example.com", status="Ready")
+    stripped = with_status("a.example.com", status="Ready")
     stripped["metadata"] |= {"labels": None, "managedFields": [{"manager": "pic"}]}
 
-    assert judged(stripped) == [(READY, "")]
+    assert verdicts(stripped) == [(READY, "")]
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("fields", "expected"),
     [
-        ({}, (PENDING, "the operator has not said anything yet")),
+        ({}, (PENDING, "the operator has not written a status yet")),
         ({"conditions": ready("soon")}, (PENDING, "soon")),
         ({"status": "Creating"}, (PENDING, "")),
         ({"status": "Ready"}, (READY, "")),
@@ -88,15 +93,15 @@ def test_an_object_whose_labels_were_stripped_is_ours() -> None:
         ({"status": "Ready", "conditions": ready("well", observedGeneration=2)}, (READY, "well")),
         (
             {"status": "Ready", "observedGeneration": 1},
-            (PENDING, "the operator has not taken up the last change yet"),
+            (PENDING, "the operator has not processed the last change yet"),
         ),
         (
             {"status": "Ready", "conditions": ready("well", observedGeneration=1)},
-            (PENDING, "the operator has not taken up the last change yet"),
+            (PENDING, "the operator has not processed the last change yet"),
         ),
         (
             {"status": "Error", "observedGeneration": 1, "conditions": ready("no site")},
-            (ERROR, "no site (said before the last change)"),
+            (ERROR, "no site (before the last change)"),
         ),
         (
             {"status": "Error", "observedGeneration": 2, "conditions": ready("no site")},
@@ -104,20 +109,20 @@ def test_an_object_whose_labels_were_stripped_is_ours() -> None:
         ),
     ],
 )
-def test_a_status_counts_for_the_generation_that_it_names(
-    told: dict[str, object], expected: tuple[ReadyState, str]
+def test_a_status_counts_only_for_its_own_generation(
+    fields: dict[str, object], expected: tuple[ReadyState, str]
 ) -> None:
-    assert judged(said("a.example.com", 2, **told)) == [expected]
+    assert verdicts(with_status("a.example.com", 2, **fields)) == [expected]
 
 
-def test_what_is_being_deleted_is_not_ready() -> None:
-    leaving = said("a.example.com", status="Ready")
-    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+def test_an_object_that_is_being_deleted_is_not_ready() -> None:
+    deleted = with_status("a.example.com", status="Ready")
+    deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 
-    assert judged(leaving) == [(PENDING, "it is being deleted")]
+    assert verdicts(deleted) == [(PENDING, "the object is being deleted")]
 
 
-def test_an_object_of_ours_that_cannot_be_read_is_an_error() -> None:
+def test_a_malformed_object_of_ours_is_an_error() -> None:
     broken = {**live_object("a.example.com"), "spec": "nothing"}
 
     assert status.build_report([broken], OURS).rows == (
@@ -131,25 +136,25 @@ def test_an_object_of_ours_that_cannot_be_read_is_an_error() -> None:
 @pytest.mark.parametrize(
     "metadata", ["nothing", {"name": "a", "namespace": "b", "labels": {"x": "y"}}]
 )
-def test_an_unreadable_object_of_others_is_left_out(metadata: object) -> None:
+def test_a_malformed_object_of_another_stack_is_left_out(metadata: object) -> None:
     assert status.build_report([{"metadata": metadata, "spec": "nothing"}], OURS) == StatusReport()
 
 
 def test_a_selection_has_a_row_for_every_key() -> None:
-    whole = status.build_report(
-        [said("a.example.com", status="Ready"), said("b.example.com")], OURS
+    report = status.build_report(
+        [with_status("a.example.com", status="Ready"), with_status("b.example.com")], OURS
     )
 
-    assert status.select_rows(whole, [("prod", "pic-a.example.com"), ("prod", "gone")]).rows == (
+    assert status.select_rows(report, [("prod", "pic-a.example.com"), ("prod", "gone")]).rows == (
         StatusRow(
             *("", "prod", "gone", PENDING),
-            message="there is no such object, or it is not ours",
+            message="the object does not exist or is not ours",
         ),
         StatusRow("a.example.com", "prod", "pic-a.example.com", READY, "Ready"),
     )
 
 
-def test_a_stack_is_ready_when_each_object_is() -> None:
+def test_a_stack_is_ready_if_every_object_is() -> None:
     rows = (
         StatusRow("a", "n", "a", READY),
         StatusRow("b", "n", "b", PENDING),
@@ -165,10 +170,12 @@ def test_a_stack_is_ready_when_each_object_is() -> None:
     assert StatusReport(rows).counts == {ERROR: 1, PENDING: 1, READY: 1}
 
 
-def test_the_table_has_foreign_words_on_one_line_and_none_for_what_is_ready() -> None:
+def test_the_table_has_short_messages_and_none_for_ready_objects() -> None:
     objects = [
-        said("1e5.example.com", status="Ready", conditions=ready("fine"), url="https://1e5"),
-        said("b.example.com", status="Error", conditions=ready("no\n\x1b[31m " + "long " * 40)),
+        with_status("1e5.example.com", status="Ready", conditions=ready("fine"), url="https://1e5"),
+        with_status(
+            "b.example.com", status="Error", conditions=ready("no\n\x1b[31m " + "long " * 40)
+        ),
     ]
     long = " ".join(["no [31m", *["long"] * 31])[: status.LONGEST_MESSAGE - 1]
 
@@ -183,7 +190,7 @@ def test_the_table_has_foreign_words_on_one_line_and_none_for_what_is_ready() ->
     )
 
 
-def test_the_table_has_a_dash_for_what_is_not_known() -> None:
+def test_the_table_has_a_dash_for_each_unknown_value() -> None:
     report = StatusReport((StatusRow("", "n", "x", PENDING, message="gone"),))
 
     assert status.as_text(report) == (
@@ -198,15 +205,15 @@ def test_a_stack_without_objects_says_so() -> None:
     assert status.as_text(StatusReport()) == "No object of this stack is live."
 
 
-def test_the_json_has_whole_messages() -> None:
-    told: dict[str, Any] = {
+def test_the_json_has_complete_messages() -> None:
+    fields: dict[str, Any] = {
         "status": "Error",
         "conditions": ready("no\n" * 100),
         "bindingMode": "Bound",
     }
 
     assert json.loads(
-        status.as_json(status.build_report([said("a.example.com", **told)], OURS))
+        status.as_json(status.build_report([with_status("a.example.com", **fields)], OURS))
     ) == {
         "version": 1,
         "counts": {"error": 1, "pending": 0, "ready": 0},

@@ -1,4 +1,4 @@
-"""Waiting for the operator, on a clock that only sleeping moves."""
+"""Waiting for the operator, with a clock that only sleeping moves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,32 +17,32 @@ OURS = Ownership("pic.prod")
 KEYS = [("prod", "pic-a.example.com"), ("prod", "pic-b.example.com")]
 
 
-def said(host: str, phase: str, message: str = "") -> dict[str, Any]:
+def with_status(host: str, phase: str, message: str = "") -> dict[str, Any]:
     conditions = [{"type": "Ready", "message": message}]
     return {**live_object(host), "status": {"status": phase, "conditions": conditions}}
 
 
 def both(a: str, b: str, message: str = "") -> list[dict[str, Any]]:
-    return [said("a.example.com", a, message), said("b.example.com", b)]
+    return [with_status("a.example.com", a, message), with_status("b.example.com", b)]
 
 
 @dataclass
 class Operator:
-    """A cluster whose objects are further with each listing, and the time that passes."""
+    """A cluster whose objects progress with each listing, and a clock."""
 
     listings: Sequence[object]
     seconds: float = 0.0
     slept: list[float] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    asked: int = 0
+    lines: list[str] = field(default_factory=list)
+    requests: int = 0
 
     def get(self, path: str) -> object:
         assert path == "/apis/tunnel.pangolin.io/v1alpha1/pangolinresources?limit=500"
-        found = self.listings[min(self.asked, len(self.listings) - 1)]
-        self.asked += 1
-        if isinstance(found, Exception):
-            raise found
-        return {"kind": "PangolinResourceList", "metadata": {}, "items": found}
+        answer = self.listings[min(self.requests, len(self.listings) - 1)]
+        self.requests += 1
+        if isinstance(answer, Exception):
+            raise answer
+        return {"kind": "PangolinResourceList", "metadata": {}, "items": answer}
 
     def request(self, method: str, path: str, body: object) -> object:
         raise AssertionError((method, path, body))
@@ -52,15 +52,15 @@ class Operator:
         self.seconds += seconds
 
     def wait(self, seconds: float, keys: Sequence[tuple[str, str]] = KEYS) -> StatusReport:
-        pace = Clock(self.told.append, lambda: self.seconds, self.sleep)
-        return waiting.wait_until_ready(self, OURS, keys, seconds, pace)
+        clock = Clock(self.lines.append, lambda: self.seconds, self.sleep)
+        return waiting.wait_until_ready(self, OURS, keys, seconds, clock)
 
 
-def states(report: StatusReport) -> list[tuple[str, str]]:
-    return [(row.host, row.standing.value) for row in report.rows]
+def readiness(report: StatusReport) -> list[tuple[str, str]]:
+    return [(row.host, row.readiness.value) for row in report.rows]
 
 
-def test_what_is_ready_is_not_waited_for() -> None:
+def test_ready_objects_need_no_wait() -> None:
     operator = Operator([both("Ready", "Ready")])
 
     assert operator.wait(60) == StatusReport(
@@ -69,46 +69,46 @@ def test_what_is_ready_is_not_waited_for() -> None:
             for host in ("a.example.com", "b.example.com")
         )
     )
-    assert (operator.slept, operator.told) == ([], ["2 of 2 ready, 0 pending, 0 in error"])
+    assert (operator.slept, operator.lines) == ([], ["2 of 2 ready, 0 pending, 0 in error"])
 
 
-def test_nothing_is_ready_at_once() -> None:
+def test_no_objects_need_no_wait() -> None:
     assert Operator([[]]).wait(60, []) == StatusReport()
 
 
-def test_the_wait_ends_when_all_are_ready_and_tells_what_changes() -> None:
+def test_the_wait_ends_when_all_objects_are_ready_and_reports_each_change() -> None:
     operator = Operator(
         [[], both("Creating", "Ready"), both("Creating", "Ready"), both("Ready", "Ready")]
     )
 
-    assert states(operator.wait(60)) == [("a.example.com", "ready"), ("b.example.com", "ready")]
+    assert readiness(operator.wait(60)) == [("a.example.com", "ready"), ("b.example.com", "ready")]
     assert operator.slept == [1.0, 1.5, 2.25]
-    assert operator.told == [
+    assert operator.lines == [
         "0 of 2 ready, 2 pending, 0 in error",
         "1 of 2 ready, 1 pending, 0 in error",
         "2 of 2 ready, 0 pending, 0 in error",
     ]
 
 
-def test_an_error_is_told_at_once_and_once_and_waiting_goes_on() -> None:
-    broken = both("Error", "Ready", "no\nsite")
-    operator = Operator([broken, broken, both("Ready", "Ready"), both("Ready", "Ready")])
+def test_an_error_is_reported_once_and_does_not_end_the_wait() -> None:
+    failing = both("Error", "Ready", "no\nsite")
+    operator = Operator([failing, failing, both("Ready", "Ready"), both("Ready", "Ready")])
 
     assert operator.wait(60).is_ready
-    assert operator.told == [
+    assert operator.lines == [
         "a.example.com (prod/pic-a.example.com): no site",
         "1 of 2 ready, 0 pending, 1 in error",
         "2 of 2 ready, 0 pending, 0 in error",
     ]
 
 
-def test_an_error_that_comes_back_is_told_again() -> None:
-    broken, fine = both("Error", "Ready", "no"), both("Creating", "Ready")
-    operator = Operator([broken, fine, broken, both("Ready", "Ready")])
+def test_an_error_that_returns_is_reported_again() -> None:
+    failing, working = both("Error", "Ready", "no"), both("Creating", "Ready")
+    operator = Operator([failing, working, failing, both("Ready", "Ready")])
 
     operator.wait(60)
 
-    assert operator.told.count("a.example.com (prod/pic-a.example.com): no") == 2
+    assert operator.lines.count("a.example.com (prod/pic-a.example.com): no") == 2
 
 
 def test_an_error_of_an_object_without_a_host_names_the_object() -> None:
@@ -116,32 +116,35 @@ def test_an_error_of_an_object_without_a_host_names_the_object() -> None:
 
     operator.wait(0, KEYS[:1])
 
-    assert operator.told[0] == (
+    assert operator.lines[0] == (
         "prod/pic-a.example.com (prod/pic-a.example.com): cannot be read: spec is text, not a map"
     )
 
 
-def test_the_deadline_ends_the_wait_with_how_things_are() -> None:
+def test_the_deadline_ends_the_wait_with_the_last_report() -> None:
     operator = Operator([both("Creating", "Ready")])
 
-    assert states(operator.wait(30)) == [("a.example.com", "pending"), ("b.example.com", "ready")]
+    assert readiness(operator.wait(30)) == [
+        ("a.example.com", "pending"),
+        ("b.example.com", "ready"),
+    ]
     assert operator.seconds == 30
     assert max(operator.slept) <= waiting.LONGEST_PAUSE
 
 
-def test_without_seconds_there_is_one_look() -> None:
+def test_a_deadline_of_zero_lists_once() -> None:
     operator = Operator([both("Creating", "Ready")])
 
     assert not operator.wait(0).is_ready
-    assert (operator.asked, operator.slept) == (1, [])
+    assert (operator.requests, operator.slept) == (1, [])
 
 
-def test_a_cluster_that_is_away_for_a_while_is_waited_for() -> None:
-    away = ClusterError("no answer")
-    operator = Operator([both("Creating", "Ready"), away, both("Ready", "Ready")])
+def test_an_outage_of_the_cluster_does_not_end_the_wait() -> None:
+    outage = ClusterError("no answer")
+    operator = Operator([both("Creating", "Ready"), outage, both("Ready", "Ready")])
 
     assert operator.wait(60).is_ready
-    assert operator.told == [
+    assert operator.lines == [
         "1 of 2 ready, 1 pending, 0 in error",
         "no answer",
         "2 of 2 ready, 0 pending, 0 in error",
@@ -149,7 +152,7 @@ def test_a_cluster_that_is_away_for_a_while_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize("before", [[], [both("Creating", "Ready")]])
-def test_a_cluster_that_is_away_first_or_last_is_an_error(before: list[object]) -> None:
+def test_an_outage_at_the_first_or_the_last_listing_is_an_error(before: list[object]) -> None:
     operator = Operator([*before, ClusterError("no answer")])
 
     with pytest.raises(ClusterError, match=r"^no answer$"):

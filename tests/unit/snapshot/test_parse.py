@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from pic.core import json_values
 from pic.core.json_values import MalformedError, Raw
 from pic.core.model import (
     Ingress,
@@ -199,48 +198,6 @@ def test_the_error_for_a_wrong_type_names_the_field(
         reader(body)
 
     assert str(caught.value) == problem
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, ""),
-        ("x", "x"),
-        (True, "true"),
-        (False, "false"),
-        (7, "7"),
-        (1.5, "1.5"),
-        ([], "(a list)"),
-        ({}, "(a map)"),
-    ],
-)
-def test_a_scalar_becomes_the_text_that_stands_in_yaml(value: object, expected: str) -> None:
-    assert json_values.text(value) == expected
-
-
-def test_a_number_too_long_for_python_to_print_still_becomes_text() -> None:
-    assert json_values.text(10**5000) == "(a number)"
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (80, 80),
-        (80.0, 80),
-        (-1, -1),
-        (2**31 - 1, 2**31 - 1),
-        (2**31, None),
-        (-(2**31) - 1, None),
-        (0.5, None),
-        (float("inf"), None),
-        (float("nan"), None),
-        (True, None),
-        ("80", None),
-        (None, None),
-    ],
-)
-def test_an_integer_is_whole_and_has_32_bits(value: object, expected: int | None) -> None:
-    assert json_values.integer(value) == expected
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_credentials_that_are_not_accepted_open_nothing(clinic: Clinic, api: Api
     api.refuse("/version", 401, "who are you")
 
     assert found(clinic, api)[0] == failed(
-        "cluster", "the credentials are not accepted: renew them"
+        "cluster", "the API server rejects the credentials: renew them"
     )
 
 
