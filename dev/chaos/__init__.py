@@ -1,1 +1,1 @@
-"""Ingresses change at random while everything that can fail does; an independent witness judges."""
+"""Changes Ingresses at random while everything fails that can, and lets a witness judge pic."""

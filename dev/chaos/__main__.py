@@ -1,8 +1,9 @@
-"""Everything that can fail does, for two minutes: `python -m dev.chaos`, or `make chaos`.
+"""Runs watchers for two minutes while everything fails that can.
 
-CHAOS_SECONDS and CHAOS_SEED say for how long, and what is drawn. Everything is on 127.0.0.1 and
-gone in the end. The exit code is 1 where a host was lost or wrongly deleted, or where plan, live
-objects and state do not agree once everything is quiet.
+    CHAOS_SECONDS=120 CHAOS_SEED=1 python -m dev.chaos        (or `make chaos`)
+
+Everything runs on 127.0.0.1 and is removed in the end. The exit code is 1 if a host was lost or
+wrongly deleted, or if plan, live objects and state disagree once everything is quiet.
 """
 
 import os
@@ -16,9 +17,9 @@ from time import monotonic, sleep
 
 from dev import toolchain
 from dev.chaos import judge, replicas, stage
-from dev.chaos.judge import Verdict
+from dev.chaos.judge import Judgement
+from dev.chaos.random_faults import RandomFaults
 from dev.chaos.replicas import Replicas
-from dev.chaos.troubles import Troubles
 from dev.chaos.witness import Witness
 from dev.chaos.world import Key, World
 from dev.controlplane import ControlPlane, ControlPlaneError
@@ -29,229 +30,231 @@ from dev.workspace import Workspace, workspace
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "120"))
 SEED = int(os.environ.get("CHAOS_SEED") or random.SystemRandom().randrange(10_000))
 PAUSE_SECONDS, DOWN_SECONDS = 0.15, 2.0
-# Who follows a leader that was killed has to wait 15 s.
+# After a leader was killed, the next one has to wait 15 s for the Lease.
 LEADER_KILL_SECONDS, KILL_SECONDS = (10.0, 20.0), (5.0, 14.0)
 CUT_SECONDS, BACK_SECONDS = (5.0, 10.0), 20.0
-# After the last fault, until everything is as it should be: a wait after a failure, and two runs.
-REST_SECONDS, QUIET_SECONDS = 300.0, 5.0
+# The longest time from the last fault to a settled state: the longest backoff, and two runs.
+SETTLE_SECONDS, QUIET_SECONDS = 300.0, 5.0
 
 Range = tuple[float, float]
-Act = Callable[[], None]
+Action = Callable[[], None]
 
 
 @dataclass
-class Regular:
-    """Something that is done again and again, at random distances in seconds."""
+class Repeated:
+    """An action that is repeated at random intervals, in seconds."""
 
-    act: Act
-    distance: Range
-    due: float = 0.0
+    action: Action
+    interval: Range
+    due_at: float = 0.0
 
-    def turn(self, now: float, dice: random.Random) -> None:
-        """Do it where it is due."""
-        if not self.due:
-            self.due = now + dice.uniform(*self.distance)
-        elif now >= self.due:
-            self.act()
-            self.due = now + dice.uniform(*self.distance)
+    def act_if_due(self, now: float, rng: random.Random) -> None:
+        """Act if it is due."""
+        if not self.due_at:
+            self.due_at = now + rng.uniform(*self.interval)
+        elif now >= self.due_at:
+            self.action()
+            self.due_at = now + rng.uniform(*self.interval)
 
 
 @dataclass
 class Chaos:
-    """One run of it."""
+    """One chaos run."""
 
     plane: ControlPlane
     proxy: Proxy
     project: Workspace
-    troubles: Troubles
+    faults: RandomFaults
     world: World
-    watchers: Replicas
+    replicas: Replicas
     witness: Witness
-    dice: random.Random
+    rng: random.Random
     cuts: int = 0
     restarts: list[str] = field(default_factory=list)
-    away: list[Key] = field(default_factory=list)
+    reclassed: list[Key] = field(default_factory=list)
 
     @property
     def api(self) -> Api:
-        """The API server, without the proxy."""
+        """The client of the API server, without the proxy."""
         return self.world.api
 
-    def begin(self) -> None:
-        """Deploy the first Ingresses, before anything fails."""
-        say(f"{len(self.world.wishes)} Ingresses, deployed by pic up")
+    def deploy(self) -> None:
+        """Deploy the first Ingresses while nothing fails."""
+        print_line(f"{len(self.world.specs)} Ingresses, deployed with pic up")
         self.project.pic("up", "--stack", stage.STACK)
 
-    def rage(self, seconds: float) -> None:
-        """Let everything fail: first with two watchers and a Lease, then with one, killed more."""
-        say(f"{seconds:g} s of chaos, seed {SEED}")
-        self.troubles.on = True
-        say("two watchers and a Lease")
-        with self.watchers.running(2, elected=True):
+    def fail_everything(self, seconds: float) -> None:
+        """Let everything fail: first with two watchers and a Lease, then with one watcher."""
+        print_line(f"{seconds:g} s of chaos, seed {SEED}")
+        self.faults.on = True
+        print_line("two watchers and a Lease")
+        with self.replicas.running(2, elected=True):
             half = seconds / 2
             plan = [(half * 0.5, self.restart_etcd), (half * 0.8, self.restart_apiserver)]
-            self._fail(half, LEADER_KILL_SECONDS, plan)
-        say("one watcher, killed more often")
-        with self.watchers.running(1, elected=False):
-            plan = [(half * 0.2, self.leave), (half * 0.2 + BACK_SECONDS, self.come_back)]
-            self._fail(half, KILL_SECONDS, plan)
-        self.come_back()
-        self.troubles.on = False
+            self._act(half, LEADER_KILL_SECONDS, plan)
+        print_line("one watcher, killed more often")
+        with self.replicas.running(1, elected=False):
+            plan = [(half * 0.2, self.reclass_many), (half * 0.2 + BACK_SECONDS, self.give_back)]
+            self._act(half, KILL_SECONDS, plan)
+        self.give_back()
+        self.faults.on = False
 
-    def _fail(self, seconds: float, kills: Range, plan: list[tuple[float, Act]]) -> None:
-        begin = monotonic()
-        regular = [Regular(self.watchers.kill, kills), Regular(self.cut, CUT_SECONDS)]
-        while (now := monotonic() - begin) < seconds:
+    def _act(self, seconds: float, kills: Range, plan: list[tuple[float, Action]]) -> None:
+        start = monotonic()
+        repeated = [Repeated(self.replicas.kill, kills), Repeated(self.cut, CUT_SECONDS)]
+        while (now := monotonic() - start) < seconds:
             self.world.act()
-            self.watchers.turn()
-            for each in regular:
-                each.turn(now, self.dice)
+            self.replicas.restart_ended()
+            for action in repeated:
+                action.act_if_due(now, self.rng)
             if plan and now >= plan[0][0]:
                 plan.pop(0)[1]()
             sleep(PAUSE_SECONDS)
 
     def cut(self) -> None:
-        """Cut every watch that is open."""
+        """Cut every open watch."""
         self.cuts += self.proxy.cut_watches()
 
     def restart_etcd(self) -> None:
-        """Let etcd be away for a while."""
-        say("etcd starts again")
+        """Stop etcd for a while."""
+        print_line("restarting etcd")
         self.plane.stop_etcd()
         sleep(DOWN_SECONDS)
         self.plane.start_etcd()
         self.restarts.append("etcd")
 
     def restart_apiserver(self) -> None:
-        """Let the API server be away for a while."""
-        say("the API server starts again")
+        """Stop the API server for a while."""
+        print_line("restarting the API server")
         self.plane.stop_apiserver()
         sleep(DOWN_SECONDS)
         self.plane.start_apiserver()
         self.restarts.append("API server")
 
-    def leave(self) -> None:
-        """Take more Ingresses from pic at once than the guard lets go."""
-        say("many Ingresses change their class at once")
-        self.away = self.world.leave()
+    def reclass_many(self) -> None:
+        """Take more Ingresses from pic at once than the guard allows to remove."""
+        print_line("changing the class of many Ingresses at once")
+        self.reclassed = self.world.reclass_many()
 
-    def come_back(self) -> None:
-        """Give them back."""
-        self.world.come_back(self.away)
-        self.away = []
+    def give_back(self) -> None:
+        """Give these Ingresses back to pic."""
+        self.world.give_back(self.reclassed)
+        self.reclassed = []
 
-    def rest(self) -> bool:
-        """Wait until everything is as it should be, and say whether it became so."""
-        say("quiet: waiting for everything to be as the Ingresses ask")
-        end = monotonic() + REST_SECONDS
-        while monotonic() < end:
-            self.watchers.turn()
+    def settle(self) -> bool:
+        """Wait until the cluster matches the Ingresses, and say whether it did in time."""
+        print_line("no more faults: waiting until the cluster matches the Ingresses")
+        deadline = monotonic() + SETTLE_SECONDS
+        while monotonic() < deadline:
+            self.replicas.restart_ended()
             if self._is_settled():
                 return True
             sleep(PAUSE_SECONDS)
         return False
 
     def _is_settled(self) -> bool:
-        if not self.world.settle() or monotonic() - self.witness.last_change() < QUIET_SECONDS:
+        if (
+            not self.world.retry_writes()
+            or monotonic() - self.witness.last_change() < QUIET_SECONDS
+        ):
             return False
-        return stage.live(self.api) == sorted(self.world.wanted)
+        return stage.live_hosts(self.api) == sorted(self.world.wanted)
 
-    def verdict(self) -> Verdict:
-        """Return what the witness makes of it, once it has seen all."""
-        return judge.judge(self.witness.seen())
+    def judgement(self) -> Judgement:
+        """Judge everything that the witness has seen."""
+        return judge.judge(self.witness.events())
 
     def disagreements(self) -> list[str]:
-        """Return where Ingresses, plan, live objects and state do not agree."""
-        wanted, live = sorted(self.world.wanted), stage.live(self.api)
-        found = []
+        """Return where Ingresses, plan, live objects and state disagree."""
+        wanted, live = sorted(self.world.wanted), stage.live_hosts(self.api)
+        problems = []
         if live != wanted:
-            found.append(f"live and wanted: {differences(live, wanted)}")
-        if (state := stage.remembered(self.project)) != live:
-            found.append(f"state and live: {differences(state, live)}")
+            problems.append(f"live and wanted: {differences(live, wanted)}")
+        if (state := stage.remembered_hosts(self.project)) != live:
+            problems.append(f"state and live: {differences(state, live)}")
         words = ("diff", "--stack", stage.STACK, "--expect-no-changes")
-        done = self.project.run(str(self.project.python), "-m", "pic", *words, check=False)
-        if done.returncode:
-            found.append(f"pic diff ended with {done.returncode}:\n{done.stdout}")
-        return found
+        diff = self.project.run(str(self.project.python), "-m", "pic", *words, check=False)
+        if diff.returncode:
+            problems.append(f"pic diff ended with {diff.returncode}:\n{diff.stdout}")
+        return problems
 
 
-def differences(these: list[str], those: list[str]) -> str:
-    """Return what only one of two lists has."""
-    return (
-        f"only there {sorted(set(these) - set(those))}, missing {sorted(set(those) - set(these))}"
-    )
+def differences(actual: list[str], expected: list[str]) -> str:
+    """Return what only one of two lists has, as text."""
+    extra, missing = set(actual) - set(expected), set(expected) - set(actual)
+    return f"extra {sorted(extra)}, missing {sorted(missing)}"
 
 
-def report(chaos: Chaos, verdict: Verdict) -> list[str]:
-    """Return what happened, in lines."""
-    acts, runs = chaos.world.actions, replicas.runs(chaos.watchers.logs)
+def report(chaos: Chaos, judgement: Judgement) -> list[str]:
+    """Return the lines of the report."""
+    changes, runs = chaos.world.counts, replicas.count_runs(chaos.replicas.logs)
     return [
-        f"changes of Ingresses: {sum(acts.values())} ({counted(acts)})",
-        f"faults injected: {chaos.troubles.met.total()} ({counted(chaos.troubles.met)}),"
+        f"changes of Ingresses: {sum(changes.values())} ({format_counts(changes)})",
+        f"faults injected: {chaos.faults.counts.total()} ({format_counts(chaos.faults.counts)}),"
         f" watches cut {chaos.cuts}, restarted {' and '.join(chaos.restarts) or 'nothing'}",
-        f"watchers: {chaos.watchers.starts} starts, kills {counted(chaos.watchers.kills)}",
-        f"runs: {counted(runs)}; refusals {runs['refused']}",
-        f"deletions seen: {verdict.deletions}, of them {verdict.collected} with their Ingress;"
-        f" changes seen {len(chaos.witness.seen())}, gaps {chaos.witness.gaps}",
-        f"lost {len(verdict.lost)}, wrongly deleted {len(verdict.wrong)},"
-        f" left over {len(verdict.extra)}",
+        f"watchers: {chaos.replicas.starts} starts, kills {format_counts(chaos.replicas.kills)}",
+        f"runs: {format_counts(runs)}; refusals {runs['refused']}",
+        f"deletions seen: {judgement.deletions}, {judgement.collected} of them with their Ingress;"
+        f" changes seen {len(chaos.witness.events())}, gaps {chaos.witness.gaps}",
+        f"lost {len(judgement.lost)}, wrongly deleted {len(judgement.wrong)},"
+        f" left over {len(judgement.extra)}",
     ]
 
 
-def counted(found: dict[str, int]) -> str:
-    """Return counts in words."""
-    return ", ".join(f"{name} {count}" for name, count in sorted(found.items())) or "none"
+def format_counts(counts: dict[str, int]) -> str:
+    """Return counts as text."""
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
 
 
-def say(words: str) -> None:
-    """Say how far it is."""
-    print(f"chaos: {words}", flush=True)
+def print_line(line: str) -> None:
+    """Print a line of progress."""
+    print(f"chaos: {line}", flush=True)
 
 
 def run(seconds: float, seed: int) -> int:
-    """Run it once and return the exit code."""
-    dice, parts = random.Random(seed), ExitStack()  # noqa: S311 - nothing secret
-    tools = toolchain.resolve(echo=say)
-    with parts:
-        plane = parts.enter_context(ControlPlane(crds="targets", binaries=tools.controlplane))
-        troubles = Troubles(random.Random(dice.random()))  # noqa: S311 - as above
-        proxy = parts.enter_context(proxied(plane, troubles))
-        project = parts.enter_context(workspace(tools, proxy.kubeconfig, PULUMI_STACK=stage.STACK))
-        api = stage.api_of(plane)
-        stage.fill(api)
-        stage.settle(api, project)
+    """Run the chaos and return the exit code."""
+    rng, stack = random.Random(seed), ExitStack()  # noqa: S311 - nothing secret
+    tools = toolchain.resolve(echo=print_line)
+    with stack:
+        plane = stack.enter_context(ControlPlane(crds="targets", binaries=tools.controlplane))
+        faults = RandomFaults(random.Random(rng.random()))  # noqa: S311 - as above
+        proxy = stack.enter_context(proxied(plane, faults))
+        project = stack.enter_context(workspace(tools, proxy.kubeconfig, PULUMI_STACK=stage.STACK))
+        api = stage.admin_api(plane)
+        stage.create_prerequisites(api)
+        stage.create_stack(api, project)
         witness = Witness(stage.port(plane), plane.token("admin"), stage.authority(plane))
-        parts.enter_context(witness.watching())
-        world = World(api, random.Random(dice.random()))  # noqa: S311 - as above
+        stack.enter_context(witness.watching())
+        world = World(api, random.Random(rng.random()))  # noqa: S311 - as above
         world.populate()
-        watchers = Replicas(project, stage.logs(project), dice)
-        chaos = Chaos(plane, proxy, project, troubles, world, watchers, witness, dice)
-        chaos.begin()
-        chaos.rage(seconds)
+        watchers = Replicas(project, stage.log_folder(project), rng)
+        chaos = Chaos(plane, proxy, project, faults, world, watchers, witness, rng)
+        chaos.deploy()
+        chaos.fail_everything(seconds)
         with watchers.running(2, elected=True):
-            settled = chaos.rest()
+            settled = chaos.settle()
         return conclude(chaos, settled=settled)
 
 
 def conclude(chaos: Chaos, *, settled: bool) -> int:
-    """Say what was found, and return the exit code."""
-    verdict, problems = chaos.verdict(), chaos.disagreements()
-    for line in report(chaos, verdict):
-        say(line)
+    """Print the report, and return the exit code."""
+    judgement, problems = chaos.judgement(), chaos.disagreements()
+    for line in report(chaos, judgement):
+        print_line(line)
     if not settled:
-        problems.insert(0, f"not everything was as asked within {REST_SECONDS:g} s")
-    problems += [f"lost: {host}" for host in verdict.lost]
-    problems += [f"wrongly deleted: {each}" for each in verdict.wrong]
-    problems += [f"left over: {host}" for host in verdict.extra]
+        problems.insert(0, f"the cluster did not match the Ingresses within {SETTLE_SECONDS:g} s")
+    problems += [f"lost: {host}" for host in judgement.lost]
+    problems += [f"wrongly deleted: {event}" for event in judgement.wrong]
+    problems += [f"left over: {host}" for host in judgement.extra]
     for line in problems:
-        say(line)
+        print_line(line)
     if not problems:
-        say(f"plan, live objects and state agree: {len(chaos.world.wanted)} hosts")
+        print_line(f"plan, live objects and state agree: {len(chaos.world.wanted)} hosts")
     return 1 if problems else 0
 
 
 def main() -> None:
-    """Run until the end or Ctrl-C, which ends everything that was started."""
+    """Run to the end, or until Ctrl-C, which stops everything."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:

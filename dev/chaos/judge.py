@@ -1,7 +1,8 @@
-"""The verdict, from what the witness saw and nothing else. No I/O, and nothing of pic.
+"""Judges pic from what the witness saw, and from nothing else. No I/O and no code of pic.
 
-What an Ingress asks for is told here anew, in the few words that this world needs: one of class
-`pangolin` that is not disabled claims the hosts of its rules.
+The rule by which an Ingress claims a host is written here a second time, so that an error of pic
+does not hide itself. It covers only this world: an Ingress of class `pangolin` that is not disabled
+claims the hosts of its rules.
 """
 
 from collections import defaultdict
@@ -12,18 +13,18 @@ from typing import NamedTuple
 INGRESS, RESOURCE = "Ingress", "PangolinResource"
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 CLASS, DISABLED = "pangolin", ("pangolin.ingress.k8s.io/enabled", "false")
-# How old the reading may be by which a run deletes: that is how long a run takes at most.
+# A run may delete by what it read at its start, so this is the longest that a run takes.
 LONGEST_RUN_SECONDS = 45.0
 
 Place = tuple[str, str]  # namespace and host
 
 
-class Seen(NamedTuple):
-    """One change that the API server told.
+class Observation(NamedTuple):
+    """One change that the API server reported.
 
     Attributes:
-        revision: The order of all changes.
-        at: When it was heard of, in seconds of a clock that only grows.
+        revision: The resource version, which orders all changes.
+        at: When the witness received it, in seconds of a steady clock.
         born: The revision at which the object was first seen.
     """
 
@@ -40,19 +41,19 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is found wrong, and how much was seen.
+class Judgement:
+    """The errors, and how much was observed.
 
     Attributes:
-        lost: Hosts that are asked for in the end, and are not there.
+        lost: Hosts that an Ingress claims in the end, and that are not live.
         wrong: Deletions that nothing explains.
-        extra: Hosts that nothing asks for, and are there.
-        deletions: How many deletions there were.
-        collected: How many of them took an owner's end as their reason.
+        extra: Hosts that are live in the end, and that no Ingress claims.
+        deletions: The number of deletions.
+        collected: How many of the deletions followed the deletion of an owner.
     """
 
     lost: tuple[str, ...] = ()
-    wrong: tuple[Seen, ...] = ()
+    wrong: tuple[Observation, ...] = ()
     extra: tuple[str, ...] = ()
     deletions: int = 0
     collected: int = 0
@@ -60,81 +61,85 @@ class Verdict:
 
 @dataclass
 class _World:
-    """What is so at a revision.
+    """The state at a revision.
 
     Attributes:
-        claims: The Ingresses that claim a place, by uid.
-        unclaimed: The last revision and time at which nothing claimed a place.
+        claims: The uids of the Ingresses that claim a place.
+        places: The places that an Ingress claims, by its uid.
+        unclaimed: The last revision and time at which no Ingress claimed a place.
+        deleted: The uids of deleted Ingresses.
+        live: The live resources by uid.
     """
 
     claims: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
-    held: dict[str, set[Place]] = field(default_factory=lambda: defaultdict(set))
+    places: dict[str, set[Place]] = field(default_factory=lambda: defaultdict(set))
     unclaimed: dict[Place, tuple[int, float]] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    live: dict[str, Seen] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    live: dict[str, Observation] = field(default_factory=dict)
 
-    def ingress(self, seen: Seen) -> None:
-        wanted = {(seen.namespace, host) for host in seen.hosts}
-        if seen.change == DELETED:
-            wanted = set()
-            self.gone.add(seen.uid)
-        for place in wanted - self.held[seen.uid]:
+    def update_ingress(self, event: Observation) -> None:
+        places = {(event.namespace, host) for host in event.hosts}
+        if event.change == DELETED:
+            places = set()
+            self.deleted.add(event.uid)
+        for place in places - self.places[event.uid]:
             if not self.claims[place]:
-                # Until just before this nothing did.
-                self.unclaimed[place] = (seen.revision - 1, seen.at)
-            self.claims[place].add(seen.uid)
-        for place in self.held[seen.uid] - wanted:
-            self.claims[place].discard(seen.uid)
-        self.held[seen.uid] = wanted
+                # Until just before this event no Ingress did.
+                self.unclaimed[place] = (event.revision - 1, event.at)
+            self.claims[place].add(event.uid)
+        for place in self.places[event.uid] - places:
+            self.claims[place].discard(event.uid)
+        self.places[event.uid] = places
 
-    def is_explained(self, seen: Seen) -> bool:
-        """Say whether an object of one host may be deleted."""
-        place = (seen.namespace, seen.hosts[0]) if seen.hosts else None
+    def is_explained(self, deletion: Observation) -> bool:
+        """Say whether pic had a reason to delete an object."""
+        place = (deletion.namespace, deletion.hosts[0]) if deletion.hosts else None
         if place is None or not self.claims[place]:
             return True
         revision, at = self.unclaimed.get(place, (0, 0.0))
-        return revision >= seen.born and seen.at - at <= LONGEST_RUN_SECONDS
+        return revision >= deletion.born and deletion.at - at <= LONGEST_RUN_SECONDS
 
-    def is_collected(self, seen: Seen) -> bool:
-        """Say whether an owner that it still named is gone."""
-        return any(owner in self.gone for owner in seen.owners)
+    def is_collected(self, deletion: Observation) -> bool:
+        """Say whether an owner of the object was deleted."""
+        return any(owner in self.deleted for owner in deletion.owners)
 
 
-def judge(history: Iterable[Seen]) -> Verdict:
-    """Judge a whole history, which ends after everything has come to rest."""
+def judge(history: Iterable[Observation]) -> Judgement:
+    """Judge a whole history, at the end of which nothing changes any more."""
     world, wrong, deletions, collected = _World(), [], 0, 0
-    for seen in sorted(history, key=lambda each: each.revision):
-        if seen.kind == INGRESS:
-            world.ingress(seen)
-        elif seen.change != DELETED:
-            world.live[seen.uid] = seen
+    for event in sorted(history, key=lambda event: event.revision):
+        if event.kind == INGRESS:
+            world.update_ingress(event)
+        elif event.change != DELETED:
+            world.live[event.uid] = event
         else:
-            world.live.pop(seen.uid, None)
+            world.live.pop(event.uid, None)
             deletions += 1
-            if world.is_collected(seen):
+            if world.is_collected(event):
                 collected += 1
-            elif not world.is_explained(seen):
-                wrong.append(seen)
-    asked = {host for (_, host), by in world.claims.items() if by}
-    there = {host for seen in world.live.values() for host in seen.hosts}
-    return Verdict(
-        tuple(sorted(asked - there)),
+            elif not world.is_explained(event):
+                wrong.append(event)
+    claimed = {host for (_, host), uids in world.claims.items() if uids}
+    live = {host for event in world.live.values() for host in event.hosts}
+    return Judgement(
+        tuple(sorted(claimed - live)),
         tuple(wrong),
-        tuple(sorted(there - asked)),
+        tuple(sorted(live - claimed)),
         deletions,
         collected,
     )
 
 
-def seen_of(
+def observe(
     kind: str, change: str, raw: Mapping[str, object], at: float, born: Mapping[str, int]
-) -> Seen:
-    """Return what an event of a watch tells."""
+) -> Observation:
+    """Return the observation for an event of a watch."""
     metadata = _map(raw.get("metadata"))
     uid, revision = str(metadata["uid"]), int(str(metadata["resourceVersion"]))
     hosts = _claimed(raw) if kind == INGRESS else _exposed(raw)
-    owners = tuple(str(_map(each).get("uid")) for each in _list(metadata.get("ownerReferences")))
-    return Seen(
+    references = _list(metadata.get("ownerReferences"))
+    owners = tuple(str(_map(reference).get("uid")) for reference in references)
+    return Observation(
         *(revision, at, kind, change, str(metadata["namespace"]), str(metadata["name"]), uid),
         *(tuple(hosts), owners, born.get(uid, revision)),
     )

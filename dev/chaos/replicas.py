@@ -1,4 +1,4 @@
-"""The watchers: started, killed, and started again."""
+"""Starts the watchers, kills them at random, and starts them again."""
 
 import contextlib
 import json
@@ -18,77 +18,77 @@ from dev.chaos.stage import HOME, STACK
 from dev.workspace import SUPERVISOR, Workspace
 
 DOWN_SECONDS = (0.2, 2.0)
-END_SECONDS = 60.0
+STOP_SECONDS = 60.0
 REFUSED = 3
 
 
 @dataclass
 class Replicas:
-    """Some watchers of one stack.
+    """The watchers of one stack.
 
     Attributes:
-        elected: Whether they share a Lease; else there is one at a time.
-        kills: How many signals ended one, by name.
-        starts: How many times one was started.
+        elected: The watchers elect a leader; otherwise there is only one.
+        kills: How many watchers were ended, by the name of the signal.
+        starts: How often a watcher was started.
     """
 
     project: Workspace
     logs: Path
-    dice: random.Random
+    rng: random.Random
     elected: bool = True
     kills: Counter[str] = field(default_factory=Counter)
     starts: int = 0
     _running: dict[int, "subprocess.Popen[bytes]"] = field(default_factory=dict)
-    _due: dict[int, float] = field(default_factory=dict)
+    _due_at: dict[int, float] = field(default_factory=dict)
 
     @contextmanager
     def running(self, count: int, *, elected: bool) -> Iterator[None]:
-        """Start some, and end whatever runs when the block ends."""
+        """Start watchers, and stop all of them when the block ends."""
         self.elected = elected
         for number in range(count):
             self._start(number)
         try:
             yield
         finally:
-            self.end()
+            self.stop()
 
-    def turn(self) -> None:
-        """Start again what is down, once it has been for long enough."""
+    def restart_ended(self) -> None:
+        """Start each watcher that has ended again, after a random pause."""
         for number, process in list(self._running.items()):
             if process.poll() is not None:
-                self._fallen(number)
-        for number, due in list(self._due.items()):
-            if monotonic() >= due:
-                del self._due[number]
+                self._note_end(number)
+        for number, due_at in list(self._due_at.items()):
+            if monotonic() >= due_at:
+                del self._due_at[number]
                 self._start(number)
 
     def kill(self) -> None:
-        """End one of them: mostly at once, sometimes as Kubernetes does."""
+        """Kill a random watcher: mostly with SIGKILL, sometimes with SIGTERM as Kubernetes does."""
         if not self._running:
             return
-        number = self.dice.choice(sorted(self._running))
-        wanted = signal.SIGTERM if self.dice.random() < 0.25 else signal.SIGKILL
-        if pid := child_of(self._running[number].pid):
+        number = self.rng.choice(sorted(self._running))
+        sent = signal.SIGTERM if self.rng.random() < 0.25 else signal.SIGKILL
+        if pid := child_pid(self._running[number].pid):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, wanted)
-                self.kills[wanted.name] += 1
+                os.kill(pid, sent)
+                self.kills[sent.name] += 1
 
-    def end(self) -> None:
-        """End all of them, as Kubernetes does."""
+    def stop(self) -> None:
+        """Stop all watchers with SIGTERM, as Kubernetes does."""
         for process in self._running.values():
             process.terminate()
         for process in self._running.values():
             try:
-                process.wait(END_SECONDS)
+                process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
         self._running.clear()
-        self._due.clear()
+        self._due_at.clear()
 
-    def _fallen(self, number: int) -> None:
+    def _note_end(self, number: int) -> None:
         self._running.pop(number).wait()
-        self._due[number] = monotonic() + self.dice.uniform(*DOWN_SECONDS)
+        self._due_at[number] = monotonic() + self.rng.uniform(*DOWN_SECONDS)
 
     def _start(self, number: int) -> None:
         self.starts += 1
@@ -101,7 +101,8 @@ class Replicas:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C is for the owner, who ends what it started
+                # Ctrl-C must reach only this process, which stops the watchers.
+                start_new_session=True,
             )
 
 
@@ -112,8 +113,8 @@ def command(project: Workspace, *, elected: bool) -> list[str]:
     return [str(project.python), "-m", "pic", *words, *election]
 
 
-def child_of(supervisor: int) -> int | None:
-    """Return the process that a supervisor has started, if it runs."""
+def child_pid(supervisor: int) -> int | None:
+    """Return the pid of the child of a supervisor; None if the child has ended."""
     try:
         words = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
     except OSError:
@@ -121,22 +122,22 @@ def child_of(supervisor: int) -> int | None:
     return int(words[0]) if words else None
 
 
-def runs(logs: Path) -> Counter[str]:
-    """Return what the watchers have logged of their runs: how many began, and how they ended."""
-    found: Counter[str] = Counter()
+def count_runs(logs: Path) -> Counter[str]:
+    """Count in the logs how many runs started, and how they ended."""
+    counts: Counter[str] = Counter()
     for log in sorted(logs.glob("watch-*.log")):
         for line in log.read_text(errors="replace").splitlines():
-            # Of a watcher that was killed, the last line breaks off anywhere.
+            # The last line of a killed watcher may be incomplete.
             with contextlib.suppress(ValueError):
-                said = json.loads(line)
-                found.update(_meaning(said.get("msg", ""), said.get("exit_code")))
-    return found
+                entry = json.loads(line)
+                counts.update(_run_events(entry.get("msg", ""), entry.get("exit_code")))
+    return counts
 
 
-def _meaning(words: str, code: object) -> Iterator[str]:
-    if words.endswith("starting a run"):
+def _run_events(message: str, code: object) -> Iterator[str]:
+    if message.endswith("starting a run"):
         yield "started"
-    elif words.startswith("Done: "):
+    elif message.startswith("Done: "):
         yield "done"
     elif code is not None:
         yield "refused" if code == REFUSED else f"exit code {code}"

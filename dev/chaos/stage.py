@@ -1,4 +1,4 @@
-"""The cluster and the project of the chaos: namespaces, a tunnel that is ready, and a stack."""
+"""Prepares the cluster and the project: namespaces, a tunnel that is ready, and a stack."""
 
 import base64
 import json
@@ -17,30 +17,30 @@ from pic.settings.stack_file import StackFile
 
 STACK = "chaos"
 HOME = NAMESPACES[0]
-MOST_REMOVALS = 45
+MAX_REMOVALS = 45
 MERGE = "application/merge-patch+json"
 PANGOLIN = f"/apis/tunnel.pangolin.io/v1alpha1/namespaces/{HOME}"
 RESOURCES = "/apis/tunnel.pangolin.io/v1alpha1/pangolinresources"
 
 
 def authority(plane: ControlPlane) -> str:
-    """Return the certificate of a control plane's authority."""
+    """Return the CA certificate of a control plane."""
     cluster = yaml.safe_load(plane.kubeconfig.read_text())["clusters"][0]["cluster"]
     return base64.b64decode(cluster["certificate-authority-data"]).decode()
 
 
 def port(plane: ControlPlane) -> int:
-    """Return where a control plane serves."""
+    """Return the port of a control plane."""
     return urlsplit(plane.server).port or 443
 
 
-def api_of(plane: ControlPlane) -> Api:
-    """Speak to a control plane as its admin."""
+def admin_api(plane: ControlPlane) -> Api:
+    """Return a client of a control plane, as its admin."""
     return Api(port(plane), plane.token("admin"), authority(plane))
 
 
-def fill(api: Api) -> None:
-    """Make what Ingresses need."""
+def create_prerequisites(api: Api) -> None:
+    """Create what the Ingresses need."""
     for name in NAMESPACES:
         _apply(api, f"/api/v1/namespaces/{name}", "v1", "Namespace", {})
         ports = {"ports": [{"port": 80}]}
@@ -51,39 +51,39 @@ def fill(api: Api) -> None:
     _pangolin(api, "PangolinTunnel", "default", {"organizationRef": {"name": "home"}}, {})
 
 
-def settle(api: Api, project: Workspace) -> None:
-    """Make the stack."""
+def create_stack(api: Api, project: Workspace) -> None:
+    """Create the stack."""
     uid = api.request("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"]
     settings = {
         "clusterId": uid,
         "tunnelNamespace": HOME,
         "namespaces": list(NAMESPACES),
-        # Who is killed all the time has much to catch up with, and nobody acknowledges it.
-        "maxRemovals": MOST_REMOVALS,
+        # A watcher that is killed often falls behind, and nothing acknowledges the refusals.
+        "maxRemovals": MAX_REMOVALS,
     }
     StackFile(project.path, STACK).merge(settings)
     project.pulumi("stack", "init", STACK, "--no-select")
 
 
-def live(api: Api) -> list[str]:
-    """Return the hosts that live, each as often as it does."""
-    found = api.request("GET", RESOURCES)["items"]
-    return sorted(each["spec"]["name"] for each in found)
+def live_hosts(api: Api) -> list[str]:
+    """Return the live hosts; a host with two objects is listed twice."""
+    items = api.request("GET", RESOURCES)["items"]
+    return sorted(item["spec"]["name"] for item in items)
 
 
-def remembered(project: Workspace) -> list[str]:
-    """Return the hosts that the engine remembers."""
+def remembered_hosts(project: Workspace) -> list[str]:
+    """Return the hosts in the state of the engine."""
     state = json.loads(project.pulumi("stack", "export", "--stack", STACK))
-    found = state["deployment"].get("resources") or ()
+    resources = state["deployment"].get("resources") or ()
     return sorted(
-        each["urn"].rpartition("::")[2]
-        for each in found
-        if each["type"].endswith(":PangolinResource")
+        resource["urn"].rpartition("::")[2]
+        for resource in resources
+        if resource["type"].endswith(":PangolinResource")
     )
 
 
-def logs(project: Workspace) -> Path:
-    """Return the folder of what the watchers say."""
+def log_folder(project: Workspace) -> Path:
+    """Return the folder of the watchers' logs."""
     folder = project.path / "logs"
     folder.mkdir(exist_ok=True)
     return folder

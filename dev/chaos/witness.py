@@ -1,4 +1,4 @@
-"""An independent watch on the API server: it goes by no proxy, and knows nothing of pic."""
+"""Watches the API server independently: without the proxy, and without any code of pic."""
 
 import contextlib
 import http.client
@@ -13,31 +13,37 @@ from time import monotonic
 from typing import Any
 
 from dev.chaos import judge
-from dev.chaos.judge import ADDED, DELETED, MODIFIED, Seen
+from dev.chaos.judge import (
+    ADDED,
+    DELETED,
+    MODIFIED,
+    Observation,
+)
 
 PATHS = {
     judge.INGRESS: "/apis/networking.k8s.io/v1/ingresses",
     judge.RESOURCE: "/apis/tunnel.pangolin.io/v1alpha1/pangolinresources",
 }
 PAUSE_SECONDS, IDLE_SECONDS = 0.2, 60.0
-TROUBLE = (OSError, http.client.HTTPException, ValueError, KeyError)
+ERRORS = (OSError, http.client.HTTPException, ValueError, KeyError)
 
 Object = dict[str, Any]
 
 
 @dataclass
 class Witness:
-    """Writes down every change of Ingresses and PangolinResources.
+    """Records every change of Ingresses and PangolinResources.
 
     Attributes:
-        history: What was seen, of all kinds.
-        gaps: How often a watch could not go on where it had ended, so that a listing filled it.
+        history: The changes of all kinds.
+        gaps: How often a watch could not continue from its last version, so that a list filled the
+            gap.
     """
 
     port: int
     token: str
     authority: str
-    history: list[Seen] = field(default_factory=list)
+    history: list[Observation] = field(default_factory=list)
     gaps: int = 0
     _ended: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -54,62 +60,67 @@ class Witness:
         finally:
             self._ended.set()
             with self._lock:
-                for each in self._open.values():
+                for connection in self._open.values():
                     with contextlib.suppress(OSError):
-                        socket.socket.shutdown(each, socket.SHUT_RDWR)
+                        socket.socket.shutdown(connection, socket.SHUT_RDWR)
             for thread in threads:
                 thread.join()
 
     def last_change(self) -> float:
-        """Return when something was seen last."""
+        """Return the time of the last change."""
         with self._lock:
-            return max((each.at for each in self.history), default=0.0)
+            return max((event.at for event in self.history), default=0.0)
 
-    def seen(self) -> list[Seen]:
+    def events(self) -> list[Observation]:
         """Return the history so far."""
         with self._lock:
             return list(self.history)
 
     def _follow(self, kind: str) -> None:
-        book = _Book(self, kind)
+        follower = _Follower(self, kind)
         while not self._ended.is_set():
             try:
-                book.follow()
-            except TROUBLE:
+                follower.follow()
+            except ERRORS:
                 self._ended.wait(PAUSE_SECONDS)
 
-    def note(self, seen: Seen) -> None:
-        """Write down a change."""
+    def record(self, event: Observation) -> None:
+        """Record a change."""
         with self._lock:
-            self.history.append(seen)
+            self.history.append(event)
 
     def request(self, kind: str, path: str) -> http.client.HTTPResponse:
-        """Ask for something, on a connection of its own."""
+        """Send a request on a new connection."""
         tls = ssl.create_default_context(cadata=self.authority)
-        made = http.client.HTTPSConnection(
+        connection = http.client.HTTPSConnection(
             "127.0.0.1", self.port, context=tls, timeout=IDLE_SECONDS
         )
-        made.connect()
+        connection.connect()
         with self._lock:
-            self._open[kind] = made.sock
-        made.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
-        # The answer keeps the connection.
-        return made.getresponse()
+            self._open[kind] = connection.sock
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+        # The response keeps the connection alive.
+        return connection.getresponse()
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is to be seen any more."""
+        """Whether the witness has stopped."""
         return self._ended.is_set()
 
 
 @dataclass
-class _Book:
-    """What is known of one kind."""
+class _Follower:
+    """Follows one kind.
+
+    Attributes:
+        objects: The current objects by uid.
+        born: The revision at which each object was first seen, by uid.
+    """
 
     witness: Witness
     kind: str
     version: str = ""
-    known: dict[str, Object] = field(default_factory=dict)
+    objects: dict[str, Object] = field(default_factory=dict)
     born: dict[str, int] = field(default_factory=dict)
 
     def follow(self) -> None:
@@ -122,49 +133,49 @@ class _Book:
             if stream.status != 200:
                 raise ValueError(stream.status)
             for line in stream:
-                if not self._hear(json.loads(line)):
+                if not self._apply(json.loads(line)):
                     return
 
-    def _hear(self, event: Object) -> bool:
-        """Take in an event, and say whether others may follow."""
+    def _apply(self, event: Object) -> bool:
+        """Apply an event, and say whether the watch goes on."""
         if event["type"] == "ERROR":
             if event["object"].get("code") == 410:
                 self.version = ""
             return False
         if event["type"] != "BOOKMARK":
-            self._note(event["type"], event["object"])
+            self._record(event["type"], event["object"])
         self.version = event["object"]["metadata"]["resourceVersion"]
         return True
 
     def _list(self) -> None:
-        """Read everything, and tell what a watch would have told."""
+        """List the kind, and record the changes that a watch would have reported."""
         with self.witness.request(self.kind, PATHS[self.kind]) as answer:
             if answer.status != 200:
                 raise ValueError(answer.status)
-            found = json.load(answer)
-        revision = found["metadata"]["resourceVersion"]
-        there = {each["metadata"]["uid"]: each for each in found["items"]}
-        self.witness.gaps += bool(self.known)
-        for uid in sorted(self.known.keys() - there.keys()):
-            gone = self.known[uid]
-            metadata = {**gone["metadata"], "resourceVersion": revision}
-            self._note(DELETED, {**gone, "metadata": metadata})
-        for uid, each in there.items():
-            old = self.known.get(uid)
-            if old is None or old["metadata"]["resourceVersion"] != _version(each):
-                self._note(MODIFIED if old else ADDED, each)
+            listing = json.load(answer)
+        revision = listing["metadata"]["resourceVersion"]
+        objects = {item["metadata"]["uid"]: item for item in listing["items"]}
+        self.witness.gaps += bool(self.objects)
+        for uid in sorted(self.objects.keys() - objects.keys()):
+            deleted = self.objects[uid]
+            metadata = {**deleted["metadata"], "resourceVersion": revision}
+            self._record(DELETED, {**deleted, "metadata": metadata})
+        for uid, raw in objects.items():
+            old = self.objects.get(uid)
+            if old is None or old["metadata"]["resourceVersion"] != _version(raw):
+                self._record(MODIFIED if old else ADDED, raw)
         self.version = revision
 
-    def _note(self, change: str, raw: Object) -> None:
+    def _record(self, change: str, raw: Object) -> None:
         uid = raw["metadata"]["uid"]
         self.born.setdefault(uid, int(_version(raw)))
-        self.witness.note(judge.seen_of(self.kind, change, raw, monotonic(), self.born))
+        self.witness.record(judge.observe(self.kind, change, raw, monotonic(), self.born))
         if change == DELETED:
-            self.known.pop(uid, None)
+            self.objects.pop(uid, None)
         else:
-            self.known[uid] = raw
+            self.objects[uid] = raw
 
 
 def _version(raw: Object) -> str:
-    found: str = raw["metadata"]["resourceVersion"]
-    return found
+    version: str = raw["metadata"]["resourceVersion"]
+    return version

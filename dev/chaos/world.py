@@ -1,4 +1,4 @@
-"""The Ingresses of the chaos: made, changed and deleted at random, and what they ask for."""
+"""Creates, changes and deletes Ingresses at random, and knows the hosts that they claim."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from dev.controlplane.errors import ControlPlaneError
 NAMESPACES = ("chaos-a", "chaos-b", "chaos-c")
 DOMAIN = "chaos.example"
 INGRESSES = 200
-BULK = 70  # more than the guard lets go
+BULK = 70  # more than the guard allows to remove
 PANGOLIN, OTHER = "pangolin", "nginx"
 ENABLED = "pangolin.ingress.k8s.io/enabled"
 
@@ -21,8 +21,8 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What one Ingress says."""
+class IngressSpec:
+    """The part of an Ingress that changes."""
 
     hosts: tuple[str, ...]
     path: str = "/"
@@ -30,174 +30,180 @@ class Wish:
     enabled: bool = True
 
     @property
-    def asked(self) -> tuple[str, ...]:
-        """The hosts that pic is asked for."""
+    def claimed(self) -> tuple[str, ...]:
+        """The hosts that the Ingress claims from pic."""
         return self.hosts if self.enabled and self.class_name == PANGOLIN else ()
 
 
 @dataclass
 class World:
-    """The Ingresses as they are meant to be; a write that fails is made again until it is done."""
+    """The wanted Ingresses; a write that fails is retried until it succeeds.
+
+    Attributes:
+        count: The number of names that were drawn so far.
+        counts: How often each action was taken.
+        uncertain: The writes that may have failed; None deletes an Ingress.
+    """
 
     api: Api
-    dice: random.Random
-    wishes: dict[Key, Wish] = field(default_factory=dict)
+    rng: random.Random
+    specs: dict[Key, IngressSpec] = field(default_factory=dict)
     count: int = 0
-    actions: dict[str, int] = field(default_factory=dict)
-    unsure: dict[Key, Wish | None] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    uncertain: dict[Key, IngressSpec | None] = field(default_factory=dict)
 
     @property
     def wanted(self) -> set[str]:
-        """Every host that is asked for."""
-        return {host for wish in self.wishes.values() for host in wish.asked}
+        """Every host that an Ingress claims."""
+        return {host for spec in self.specs.values() for host in spec.claimed}
 
     def populate(self) -> None:
-        """Make the first Ingresses."""
+        """Create the first Ingresses."""
         for _ in range(INGRESSES):
-            self.make()
+            self.create_one()
 
     def act(self) -> None:
-        """Do something."""
-        self.settle()
-        name, act = self.dice.choices(ACTIONS, [weight for weight, _, _ in ACTIONS])[0][1:]
-        self.actions[name] = self.actions.get(name, 0) + 1
+        """Take a random action."""
+        self.retry_writes()
+        name, act = self.rng.choices(ACTIONS, [weight for weight, _, _ in ACTIONS])[0][1:]
+        self.counts[name] = self.counts.get(name, 0) + 1
         act(self)
 
-    def settle(self) -> bool:
-        """Make the writes again of which it is not known that they are done; say if all are."""
-        for key, wish in list(self.unsure.items()):
-            self._put(key, wish)
-        return not self.unsure
+    def retry_writes(self) -> bool:
+        """Retry the uncertain writes, and say whether all have succeeded."""
+        for key, spec in list(self.uncertain.items()):
+            self._put(key, spec)
+        return not self.uncertain
 
-    def leave(self) -> list[Key]:
-        """Take many Ingresses from pic at once, without deleting them, and say which."""
-        chosen = self.dice.sample(sorted(self._ours()), min(BULK, len(self._ours())))
+    def reclass_many(self) -> list[Key]:
+        """Take many Ingresses from pic at once, without deleting them, and return their keys."""
+        chosen = self.rng.sample(sorted(self._ours()), min(BULK, len(self._ours())))
         for key in chosen:
             self._change(key, class_name=OTHER)
         return chosen
 
-    def come_back(self, keys: list[Key]) -> None:
-        """Give Ingresses to pic again that still are."""
+    def give_back(self, keys: list[Key]) -> None:
+        """Give those Ingresses back to pic that still exist."""
         for key in keys:
-            if key in self.wishes:
+            if key in self.specs:
                 self._change(key, class_name=PANGOLIN)
 
     def _ours(self) -> list[Key]:
-        return sorted(key for key, wish in self.wishes.items() if wish.asked)
+        return sorted(key for key, spec in self.specs.items() if spec.claimed)
 
     def _any(self) -> Key:
-        return self.dice.choice(sorted(self.wishes))
+        return self.rng.choice(sorted(self.specs))
 
-    def make(self) -> None:
-        """Make an Ingress."""
+    def create_one(self) -> None:
+        """Create an Ingress."""
         self.count += 1
         extra = (self._host(),) if self.count % 4 == 0 else ()
-        key = self.dice.choice(NAMESPACES), f"web-{self.count}"
-        self._put(key, Wish((self._host(), *extra)))
+        key = self.rng.choice(NAMESPACES), f"web-{self.count}"
+        self._put(key, IngressSpec((self._host(), *extra)))
 
     def _host(self) -> str:
         self.count += 1
         return f"h{self.count}.{DOMAIN}"
 
     def delete(self) -> None:
-        """Delete one, if there are enough."""
-        if len(self.wishes) > INGRESSES * 0.9:
+        """Delete an Ingress, unless there are too few."""
+        if len(self.specs) > INGRESSES * 0.9:
             self._put(self._any(), None)
 
     def create(self) -> None:
-        """Make one, if there are not too many."""
-        if len(self.wishes) < INGRESSES * 1.1:
-            self.make()
+        """Create an Ingress, unless there are too many."""
+        if len(self.specs) < INGRESSES * 1.1:
+            self.create_one()
 
     def reroute(self) -> None:
-        """Give one another path."""
+        """Change the path of an Ingress."""
         self.count += 1
         self._change(self._any(), path=f"/p{self.count}")
 
     def grow(self) -> None:
-        """Give one a further host."""
+        """Add a host to an Ingress."""
         key = self._any()
-        self._change(key, hosts=(*self.wishes[key].hosts[:2], self._host()))
+        self._change(key, hosts=(*self.specs[key].hosts[:2], self._host()))
 
     def shrink(self) -> None:
-        """Take a host from one that has two."""
+        """Remove all hosts but one from an Ingress."""
         key = self._any()
-        self._change(key, hosts=self.wishes[key].hosts[:1])
+        self._change(key, hosts=self.specs[key].hosts[:1])
 
     def toggle(self) -> None:
-        """Disable one, or enable it again."""
+        """Disable an Ingress, or enable it again."""
         key = self._any()
-        self._change(key, enabled=not self.wishes[key].enabled)
+        self._change(key, enabled=not self.specs[key].enabled)
 
     def reclass(self) -> None:
-        """Give one to another controller, or take it back."""
+        """Give an Ingress to another controller, or back to pic."""
         key = self._any()
-        self._change(key, class_name=OTHER if self.wishes[key].class_name == PANGOLIN else PANGOLIN)
+        self._change(key, class_name=OTHER if self.specs[key].class_name == PANGOLIN else PANGOLIN)
 
     def recreate(self) -> None:
-        """Delete one, and make it again."""
+        """Delete an Ingress, and create it again."""
         key = self._any()
-        wish = self.wishes[key]
+        spec = self.specs[key]
         if self._put(key, None):
-            self._put(key, wish)
+            self._put(key, spec)
 
     def rename(self) -> None:
-        """Make one of another name with the same hosts, and delete it."""
+        """Create a copy of an Ingress under another name, and delete the original."""
         namespace, name = key = self._any()
         self.count += 1
-        if self._put((namespace, f"web-{self.count}"), self.wishes[key]):
+        if self._put((namespace, f"web-{self.count}"), self.specs[key]):
             self._put((namespace, name), None)
 
     def move(self) -> None:
-        """Make it in another namespace, and delete it here."""
+        """Create a copy of an Ingress in another namespace, and delete the original."""
         namespace, name = key = self._any()
-        there = self.dice.choice([each for each in NAMESPACES if each != namespace])
-        if (there, name) not in self.wishes and self._put((there, name), self.wishes[key]):
+        other = self.rng.choice([it for it in NAMESPACES if it != namespace])
+        if (other, name) not in self.specs and self._put((other, name), self.specs[key]):
             self._put(key, None)
 
     def _change(self, key: Key, **fields: Any) -> None:
-        wish = self.wishes[key]
-        self._put(key, Wish(**{**wish.__dict__, **fields}))
+        spec = self.specs[key]
+        self._put(key, IngressSpec(**{**spec.__dict__, **fields}))
 
-    def _put(self, key: Key, wish: Wish | None) -> bool:
-        """Bring about what an Ingress says, None for its end; say whether that is certain."""
-        if wish is None:
-            self.wishes.pop(key, None)
+    def _put(self, key: Key, spec: IngressSpec | None) -> bool:
+        """Write an Ingress, or delete it if the spec is None; say whether that succeeded."""
+        if spec is None:
+            self.specs.pop(key, None)
         else:
-            self.wishes[key] = wish
+            self.specs[key] = spec
         try:
-            self._write(key, wish)
+            self._write(key, spec)
         except ControlPlaneError:
-            self.unsure[key] = wish
+            self.uncertain[key] = spec
             return False
-        self.unsure.pop(key, None)
+        self.uncertain.pop(key, None)
         return True
 
-    def _write(self, key: Key, wish: Wish | None) -> None:
+    def _write(self, key: Key, spec: IngressSpec | None) -> None:
         namespace, name = key
         path = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/ingresses/{name}"
-        if wish:
-            body = json.dumps(manifest(name, wish))
+        if spec:
+            body = json.dumps(manifest(name, spec))
             self.api.request("PATCH", f"{path}?fieldManager=chaos&force=true", body, APPLY)
             return
         try:
             self.api.request("DELETE", path)
-        except RefusedError as refused:
-            if refused.status != 404:
+        except RefusedError as error:
+            if error.status != 404:
                 raise
 
 
-def manifest(name: str, wish: Wish) -> Object:
-    """Return an Ingress."""
+def manifest(name: str, spec: IngressSpec) -> Object:
+    """Return the manifest of an Ingress."""
     backend = {"service": {"name": "app", "port": {"number": 80}}}
-    http = {"paths": [{"path": wish.path, "pathType": "Prefix", "backend": backend}]}
+    http = {"paths": [{"path": spec.path, "pathType": "Prefix", "backend": backend}]}
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
-        "metadata": {"name": name, "annotations": {ENABLED: str(wish.enabled).lower()}},
+        "metadata": {"name": name, "annotations": {ENABLED: str(spec.enabled).lower()}},
         "spec": {
-            "ingressClassName": wish.class_name,
-            "rules": [{"host": host, "http": http} for host in wish.hosts],
+            "ingressClassName": spec.class_name,
+            "rules": [{"host": host, "http": http} for host in spec.hosts],
         },
     }
 

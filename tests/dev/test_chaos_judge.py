@@ -9,10 +9,10 @@ from dev.chaos.judge import (
     LONGEST_RUN_SECONDS,
     MODIFIED,
     RESOURCE,
-    Seen,
-    Verdict,
+    Judgement,
+    Observation,
     judge,
-    seen_of,
+    observe,
 )
 
 LATE = LONGEST_RUN_SECONDS + 1
@@ -22,21 +22,21 @@ class History:
     """Builds what a witness has observed, in order, with one second between events."""
 
     def __init__(self) -> None:
-        self.events: list[Seen] = []
+        self.events: list[Observation] = []
         self.born: dict[str, int] = {}
         self.now = 0.0
 
     def ingress(self, change: str, *hosts: str, name: str = "web", space: str = "a") -> "History":
         uid = f"i-{space}-{name}"
-        return self._add(Seen(0, 0, INGRESS, change, space, name, uid, hosts))
+        return self._add(Observation(0, 0, INGRESS, change, space, name, uid, hosts))
 
     def resource(
         self, change: str, host: str, *, owner: str = "i-a-web", space: str = "a", at: int = 0
     ) -> "History":
         name, uid = f"pic-{host}", f"r-{space}-{host}-{at}"
-        return self._add(Seen(0, 0, RESOURCE, change, space, name, uid, (host,), (owner,)))
+        return self._add(Observation(0, 0, RESOURCE, change, space, name, uid, (host,), (owner,)))
 
-    def _add(self, event: Seen) -> "History":
+    def _add(self, event: Observation) -> "History":
         self.now += 1
         revision = len(self.events) + 1
         born = self.born.setdefault(event.uid, revision)
@@ -48,7 +48,7 @@ class History:
         return self
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Judgement:
         # Two watches deliver the events, so the judge must not depend on their order.
         return judge(reversed(self.events))
 
@@ -62,15 +62,15 @@ def deployed(*hosts: str) -> History:
 
 
 def test_a_claimed_host_that_is_exposed_is_fine() -> None:
-    assert deployed("x", "y").verdict == Verdict()
+    assert deployed("x", "y").verdict == Judgement()
 
 
 def test_a_claimed_host_that_is_not_exposed_is_lost() -> None:
-    assert deployed("x").ingress(MODIFIED, "x", "y").verdict == Verdict(lost=("y",))
+    assert deployed("x").ingress(MODIFIED, "x", "y").verdict == Judgement(lost=("y",))
 
 
 def test_an_exposed_host_that_is_not_claimed_is_left_over() -> None:
-    assert deployed("x", "y").ingress(MODIFIED, "x").verdict == Verdict(extra=("y",))
+    assert deployed("x", "y").ingress(MODIFIED, "x").verdict == Judgement(extra=("y",))
 
 
 def test_an_unjustified_deletion_is_wrong_even_if_it_is_repaired() -> None:
@@ -79,19 +79,19 @@ def test_an_unjustified_deletion_is_wrong_even_if_it_is_repaired() -> None:
 
     history.resource(ADDED, "x", at=2)
 
-    assert history.verdict == Verdict(wrong=(wrong,), deletions=1)
+    assert history.verdict == Judgement(wrong=(wrong,), deletions=1)
 
 
 def test_removing_a_host_from_its_ingress_justifies_its_deletion() -> None:
     history = deployed("x", "y").ingress(MODIFIED, "x").resource(DELETED, "y")
 
-    assert history.verdict == Verdict(deletions=1)
+    assert history.verdict == Judgement(deletions=1)
 
 
 def test_deleting_the_ingress_justifies_a_deletion() -> None:
     history = deployed("x").ingress(DELETED, "x").resource(DELETED, "x")
 
-    assert history.verdict == Verdict(deletions=1, collected=1)
+    assert history.verdict == Judgement(deletions=1, collected=1)
 
 
 def test_recreating_the_owner_with_another_uid_justifies_a_deletion() -> None:
@@ -99,7 +99,7 @@ def test_recreating_the_owner_with_another_uid_justifies_a_deletion() -> None:
 
     history.resource(DELETED, "x").resource(ADDED, "x", owner="i-a-again", at=2)
 
-    assert history.verdict == Verdict(deletions=1, collected=1)
+    assert history.verdict == Judgement(deletions=1, collected=1)
 
 
 def test_moving_a_host_to_another_namespace_justifies_a_deletion() -> None:
@@ -107,19 +107,19 @@ def test_moving_a_host_to_another_namespace_justifies_a_deletion() -> None:
 
     history.resource(ADDED, "x", space="b", owner="i-b-web").resource(DELETED, "x")
 
-    assert history.verdict == Verdict(deletions=1)
+    assert history.verdict == Judgement(deletions=1)
 
 
 def test_a_claim_from_another_namespace_does_not_justify_a_deletion() -> None:
     history = deployed("x").ingress(ADDED, "x", space="b").resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
+    assert history.verdict == Judgement(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
 def test_a_run_may_act_on_a_recent_state() -> None:
     history = deployed("x").ingress(MODIFIED).ingress(MODIFIED, "x").resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), deletions=1)
+    assert history.verdict == Judgement(lost=("x",), deletions=1)
 
 
 def test_a_run_must_not_act_on_an_old_state() -> None:
@@ -127,7 +127,7 @@ def test_a_run_must_not_act_on_an_old_state() -> None:
 
     history.resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
+    assert history.verdict == Judgement(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
 def test_a_state_before_the_creation_does_not_justify_a_deletion() -> None:
@@ -135,7 +135,7 @@ def test_a_state_before_the_creation_does_not_justify_a_deletion() -> None:
 
     history.resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
+    assert history.verdict == Judgement(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
 def test_a_host_that_another_ingress_also_claims_must_stay() -> None:
@@ -143,7 +143,7 @@ def test_a_host_that_another_ingress_also_claims_must_stay() -> None:
 
     history.resource(DELETED, "x")
 
-    assert history.verdict == Verdict(lost=("x",), wrong=(history.events[-1],), deletions=1)
+    assert history.verdict == Judgement(lost=("x",), wrong=(history.events[-1],), deletions=1)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_class_and_annotation_decide_whether_an_ingress_claims_its_hosts(
         "spec": {"ingressClassName": class_name, "rules": [{"host": "x"}, {"host": "y"}]},
     }
 
-    assert seen_of(INGRESS, ADDED, raw, 1.5, {}) == Seen(
+    assert observe(INGRESS, ADDED, raw, 1.5, {}) == Observation(
         *(7, 1.5, INGRESS, ADDED, "a", "web", "u", hosts), born=7
     )
 
@@ -185,6 +185,6 @@ def test_an_object_exposes_its_public_host() -> None:
         "spec": {"httpConfig": {"subdomain": "x", "domainName": "chaos.example"}},
     }
 
-    assert seen_of(RESOURCE, DELETED, raw, 1.5, {"u": 3}) == Seen(
+    assert observe(RESOURCE, DELETED, raw, 1.5, {"u": 3}) == Observation(
         *(7, 1.5, RESOURCE, DELETED, "a", "pic-x", "u", ("x.chaos.example",), ("i",), 3)
     )
