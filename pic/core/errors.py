@@ -32,15 +32,15 @@ class FailureClass(Enum):
 # What each exit code means, as --help and the documentation list them.
 EXIT_CODES = {
     0: "done",
-    1: "unexpected, or interrupted while the engine worked",
-    2: "settings or usage",
-    3: "refused by the guard",
-    4: "the stack is locked by a live run",
+    1: "unexpected error, or a signal stopped up, destroy or a running engine",
+    2: "settings or command line are wrong",
+    3: "a guard refused",
+    4: "a live run holds the lock of the stack",
     5: "cluster, target, engine or backend unreachable or incomplete",
     6: "some resources failed",
-    7: "--expect-no-changes and there are changes",
+    7: "there are changes, with --expect-no-changes",
     # As shells report a program that SIGINT ended: 128 and the number of the signal.
-    130: "interrupted before the engine worked",
+    130: "Ctrl-C stopped any other verb",
 }
 INTERRUPTED = 130
 
