@@ -13,7 +13,7 @@ from pic.core.notices import (
     Reason,
 )
 from pic.planning import annotations, dns_records
-from pic.run.targets import writing
+from pic.run.targets import write_permissions
 from pic.settings.parse import Settings, TargetName, settings_table
 from pic.settings.permissions import Permission, read_permissions, watch_permissions
 
@@ -38,8 +38,8 @@ def _annotations() -> str:
         "## Pangolin\n\nThey apply to an Ingress whose class matches `pic:ingressClasses`. Another"
         " annotation with this prefix gets a warning that suggests the nearest known one.\n\n"
         + _keys(annotations.PREFIX, annotations.KEYS)
-        + "\n## Pi-hole\n\nThey apply to an Ingress of any class, if `pic:targets` includes `pihole`:"
-        " see [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
+        + "\n## Pi-hole\n\nThey apply to an Ingress of any class, if `pic:targets` includes"
+        " `pihole`: see [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
     )
 
 
@@ -89,9 +89,9 @@ def _notices() -> str:
 
 def _permissions() -> str:
     rows = [
-        (role, each.group or "core", each.resource, each.verb, _where(each), each.why)
-        for role, found in _roles().items()
-        for each in found
+        (role, needed.group or "core", needed.resource, needed.verb, _where(needed), needed.why)
+        for role, permissions in _roles().items()
+        for needed in permissions
     ]
     return _page(
         "Permissions",
@@ -122,7 +122,7 @@ def _roles() -> dict[str, Iterable[Permission]]:
     everything = Settings(targets=tuple(TargetName))
     return {
         "preview": read_permissions(everything),
-        "up": writing(everything),
+        "up": write_permissions(everything),
         "watch": watch_permissions(everything, "its own"),
     }
 

@@ -1,4 +1,7 @@
-"""What a person should know about an object: reasons, levels, and what becomes of it. No I/O."""
+"""Defines notices: what users should know about an object, with a reason, a level and advice.
+
+A notice never stops a run. It appears in the plan, in the log, and as an Event of its Ingress.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,15 +16,18 @@ class Level(StrEnum):
 
 
 class Fate(StrEnum):
-    """What becomes of a live object when this reason takes a host's last good path."""
+    """What happens to a live object when this reason takes away the last usable path of its host.
 
-    GOES = "goes"
+    HELD means that it is declared again as it is. NONE means that the reason takes no path away.
+    """
+
+    DELETED = "deleted"
     HELD = "held"
     NONE = "n/a"
 
 
 class Reason(StrEnum):
-    """Every reason a notice can have; the same text is the Event's reason."""
+    """Every reason that a notice can have, as the Event of it shows it too."""
 
     ANNOTATION_CONFLICT = "AnnotationConflict"
     APEX_UNSUPPORTED = "ApexUnsupported"
@@ -66,6 +72,7 @@ class Reason(StrEnum):
     UNTRACKED_ORPHAN = "UntrackedOrphan"
 
 
+# Notices for these reasons need no action. All others are warnings.
 NORMAL = frozenset(
     {
         Reason.BLOCK_ACCESS,
@@ -81,7 +88,7 @@ NORMAL = frozenset(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Ref:
-    """Names an object of the cluster; `namespace` is empty for what has none."""
+    """The name of an object; `namespace` is empty for an object that has none."""
 
     kind: str
     namespace: str
@@ -93,11 +100,12 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should know.
+    """One thing that users should know about an object.
 
     Attributes:
+        about: The object.
         host: The host that it is about; None where it is about the whole object.
-        annotation: The annotation that cannot be used, where one is to blame.
+        annotation: The annotation that cannot be used; empty where none is to blame.
     """
 
     reason: Reason
@@ -108,248 +116,260 @@ class Notice:
 
     @property
     def level(self) -> Level:
-        """How loud it is, which the reason decides."""
+        """Normal or Warning, which the reason decides."""
         return Level.NORMAL if self.reason in NORMAL else Level.WARNING
 
     @property
     def order(self) -> tuple[Ref, str, str, str]:
-        """Sorts by object, host, reason and text."""
+        """The sort key: object, host, reason and text."""
         return self.about, self.host or "", self.reason, self.message
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What documentation says of a reason."""
+    """What the documentation says about a reason.
+
+    Attributes:
+        cause: What is wrong, or what happened.
+        remedy: What the user can do.
+    """
 
     cause: str
-    way_out: str
+    remedy: str
     fate: Fate = Fate.NONE
 
 
-# Filled for every reason; docs/notices.md is made of it.
+# docs/notices.md is made from this table.
 ADVICE: Mapping[Reason, Advice] = {
     Reason.ANNOTATION_CONFLICT: Advice(
-        "Ingresses that share a host ask for different things.",
-        "Make their annotations agree. Until then the protecting value of sso and block-access "
-        "wins; in all else the oldest Ingress decides.",
+        "Ingresses that share a host have different annotations.",
+        "Give them the same values. Until then `true` wins for sso and block-access, and the "
+        "oldest Ingress decides everything else.",
         Fate.NONE,
     ),
     Reason.APEX_UNSUPPORTED: Advice(
         "The host is its own base domain, and the installed CRD requires a subdomain.",
-        "Upgrade the Pangolin operator, use a subdomain, or verify a shorter base domain in "
-        "the organisation.",
+        "Use a subdomain, verify a shorter base domain in the organisation, or upgrade the "
+        "Pangolin operator.",
         Fate.HELD,
     ),
     Reason.BACKEND_INVALID: Advice(
-        "The Service has no such port, or its port leads nowhere that an address can name.",
-        "Use a port that the Service has; a headless Service needs a numeric targetPort. In a "
-        "plan from files, add the Service or use a numeric port.",
+        "The backend does not name a port that traffic can be sent to.",
+        "Use a port that the Service has. A headless Service needs a numeric targetPort. For a "
+        "plan from files, add the Service or use a port number.",
         Fate.HELD,
     ),
     Reason.BACKEND_NOT_FOUND: Advice(
-        "The Service that a path names does not exist.",
-        "Create the Service, or correct its name. The other paths of a new host are exposed "
-        "without it.",
+        "The Service of a path does not exist.",
+        "Create the Service, or correct its name. A new host is exposed with its other paths.",
         Fate.HELD,
     ),
     Reason.BLOCK_ACCESS: Advice(
-        "The annotation block-access asks Pangolin to block everybody, logged in or not.",
-        "Nothing to do if that is meant. For a login use the annotation sso instead.",
+        "The annotation block-access makes Pangolin block all access, for logged-in users as well.",
+        "Nothing, if you want that. To require a login instead, use the annotation sso.",
         Fate.NONE,
     ),
     Reason.CANARY_IGNORED: Advice(
         "The Ingress is a canary of ingress-nginx. Pangolin cannot split traffic by weight.",
-        "Nothing to do: the main Ingress of the host is exposed.",
+        "Nothing. pic exposes the main Ingress of the host.",
         Fate.NONE,
     ),
     Reason.DOMAIN_NOT_VERIFIED: Advice(
         "The organisation of the tunnel has no verified domain that covers the host.",
-        "Verify the domain in Pangolin, or move the host below one that is verified.",
+        "Verify the domain in Pangolin, or use a host below a verified domain.",
         Fate.HELD,
     ),
     Reason.DUPLICATE_PATH: Advice(
-        "The host has the same path and type more than once.",
-        "Remove one of them. Until then the first rule of the oldest Ingress stands.",
+        "The host has the same path and path type more than once.",
+        "Remove one of them. Until then the first one of the oldest Ingress wins.",
         Fate.NONE,
     ),
     Reason.EMPTY_HOST: Advice(
-        "A rule has no host, or a default backend stands alone, so there is no name to expose.",
-        "Name the host in the rule. Other rules of the Ingress are exposed.",
+        "A rule has no host, or the Ingress has only a default backend, so there is no host to "
+        "expose.",
+        "Set the host of the rule. Other rules of the Ingress are exposed.",
         Fate.NONE,
     ),
     Reason.EXTERNAL_NAME_REFUSED: Advice(
-        "The Service is of type ExternalName, which could expose any address that the tunnel "
-        "reaches.",
+        "The Service has type ExternalName, which could expose any address that the tunnel can "
+        "reach.",
         "Use a Service with a selector, or set pic:allowExternalName.",
-        Fate.GOES,
+        Fate.DELETED,
     ),
     Reason.HOST_CONFLICT: Advice(
-        "Another namespace has the host, or an object that is not of this stack does.",
-        "Remove the host from one of the two; the message names the other. When the winner "
-        "gives it up, the next one takes over.",
+        "The host belongs to another namespace, or to an object that this stack does not own.",
+        "Remove the host from one of the two. The message names the other one. If the current "
+        "owner gives the host up, the next Ingress gets it.",
         Fate.HELD,
     ),
     Reason.HOST_NOT_ALLOWED: Advice(
-        "The setting pic:hostPolicy does not let this namespace claim the host.",
-        "Use a host that the policy allows, or ask the platform team to extend it.",
-        Fate.GOES,
+        "The setting pic:hostPolicy does not allow the host in this namespace.",
+        "Use a host that the policy allows, or ask the platform team to extend the policy.",
+        Fate.DELETED,
     ),
     Reason.INVALID_ANNOTATION: Advice(
         "The value of an annotation cannot be read.",
-        "Correct the value; the message says what is accepted. Until then sso and block-access "
+        "Correct the value. The message says what is allowed. Until then sso and block-access "
         "count as true.",
         Fate.HELD,
     ),
     Reason.INVALID_HOST: Advice(
-        "The host is not a public host name, for example a wildcard, an address or a name with "
-        "a port.",
+        "The host is not a public host name. For example, it is a wildcard or an IP address, or "
+        "it has a port.",
         "Write a full host name. Other hosts of the Ingress are exposed.",
-        Fate.GOES,
+        Fate.DELETED,
     ),
     Reason.INVALID_OBJECT: Advice(
-        "The object does not have the shape that its kind has.",
-        "Correct the field that the message names. Nothing else is affected.",
+        "The object does not have the shape that its kind requires.",
+        "Correct the field that the message names. Other objects are not affected.",
         Fate.HELD,
     ),
     Reason.INVALID_PATH: Advice(
-        "The path cannot be expressed in the proxy: it holds a character that is not safe, or "
-        "is no regular expression.",
+        "The proxy cannot express the path. It contains an unsafe character, or it is not a valid"
+        " regular expression.",
         "Correct the path. Other paths of the host are exposed.",
         Fate.HELD,
     ),
     Reason.INVALID_TARGET_IP: Advice(
-        "The address for the DNS record is missing or is no IP address.",
-        "Correct the annotation pihole.io/target-ip, or set pic:piholeTargetIp.",
+        "The address for the DNS record is missing, or is not an IP address.",
+        "Correct the annotation pihole.io/target-ip, or the setting pic:piholeTargetIp.",
         Fate.HELD,
     ),
     Reason.IPV6_UNSUPPORTED: Advice(
-        "The interface of pic:piholeApi dns-local has no records for IPv6 addresses.",
-        "Nothing to do if IPv4 is enough: that record is declared. Else use pic:piholeApi v6.",
+        "With pic:piholeApi dns-local, Pi-hole has no records for IPv6 addresses.",
+        "Nothing, if IPv4 is enough: that record is declared. Otherwise set pic:piholeApi to v6.",
         Fate.NONE,
     ),
     Reason.LABELS_REPAIRED: Advice(
         "An object that pic made had lost its labels.",
-        "Nothing to do: they are set again. If it repeats, find out what removes them.",
+        "Nothing. pic sets them again. If it happens repeatedly, find out which client removes "
+        "them.",
         Fate.NONE,
     ),
     Reason.LEFT_BEHIND: Advice(
-        "An object of the stack in pic:adoptFrom that no Ingress of this stack asks for.",
-        "If the earlier stack still runs, nothing. Else it exposes its host until somebody deletes "
-        "it: kubectl delete.",
+        "An object belongs to the stack in pic:adoptFrom, and no Ingress of this stack asks for "
+        "it.",
+        "Nothing, if the earlier stack is still in use. Otherwise delete the object with kubectl."
+        " Until then it keeps its host exposed.",
         Fate.NONE,
     ),
     Reason.NO_HOSTS: Advice(
-        "The Ingress asks for DNS records and has no usable host.",
-        "Give a rule a host, or name hosts in the annotation pihole.io/hosts.",
+        "The Ingress requests DNS records but has no usable host.",
+        "Set the host of a rule, or list hosts in the annotation pihole.io/hosts.",
         Fate.NONE,
     ),
     Reason.NO_PATHS: Advice(
-        "A rule has no paths and the Ingress has no default backend, so the host leads nowhere.",
-        "Give the rule a path, or the Ingress a default backend.",
+        "A rule has no paths and the Ingress has no default backend.",
+        "Add a path to the rule, or a default backend to the Ingress.",
         Fate.HELD,
     ),
     Reason.NO_RULES: Advice(
         "The Ingress has no rules, so there is nothing to expose.",
-        "Add a rule with a host, or take the Ingress out of the class.",
+        "Add a rule with a host, or change the class of the Ingress.",
         Fate.NONE,
     ),
     Reason.ORGANIZATION_NOT_FOUND: Advice(
-        "The tunnel names an organisation that does not exist.",
+        "The organisation of the tunnel does not exist.",
         "Create the PangolinOrganization, or correct organizationRef in the tunnel.",
         Fate.HELD,
     ),
     Reason.PATHS_MAY_MIX: Advice(
-        "The host has paths with different backends. Some operators send every path to every "
-        "backend.",
-        "Check that your operator routes by path. Then set pic:pathRouting to trusted, or give "
-        "each backend its own host.",
+        "The host has paths with different backends. Some operators ignore paths and send every "
+        "request to any of the backends.",
+        "Check that your operator routes by path. Then set pic:pathRouting to trusted. If it does"
+        " not, give each backend its own host.",
         Fate.NONE,
     ),
     Reason.PATH_KEY_COLLISION: Advice(
-        "Two paths of the host begin with the same 50 characters. Older Pangolin releases "
+        "Several paths of the host have the same first 50 characters. Older Pangolin releases "
         "confuse them.",
         "Upgrade Pangolin, or make the paths differ earlier.",
         Fate.NONE,
     ),
     Reason.PATH_TOO_LONG: Advice(
-        "Paths are so long that their priorities are equal, so their order is not certain.",
+        "Several paths are so long that they have the same priority, so their order is not "
+        "defined.",
         "Shorten the paths.",
         Fate.NONE,
     ),
     Reason.PIHOLE_UNREADABLE: Advice(
-        "Pi-hole did not tell its records, so what would change there is not known.",
-        "The message says what is in the way. Records are declared from the Ingresses all the "
-        "same, and none is deleted before Pi-hole can be read.",
+        "pic could not read the records of Pi-hole, so it does not know what would change there.",
+        "Remove the cause that the message names. Meanwhile pic declares records from the "
+        "Ingresses and deletes none.",
         Fate.NONE,
     ),
     Reason.PROTECTION_UNSUPPORTED: Advice(
-        "A login or a block is asked for, and the installed CRD cannot express it.",
-        "Upgrade the Pangolin operator, or remove the annotation. The host is not exposed "
-        "without the protection.",
+        "The Ingress asks for a login or a block, and the installed CRD supports neither.",
+        "Upgrade the Pangolin operator, or remove the annotation. pic does not expose a new host "
+        "without its protection.",
         Fate.HELD,
     ),
     Reason.RECORD_CONFLICT: Advice(
-        "Pi-hole has a record for the host, with another address, that pic did not make.",
-        "Remove that record in Pi-hole, or let pic have it with pic:piholeTakeOver. Until then it "
-        "is not touched.",
+        "Pi-hole has a record for the host with another address, which pic did not make.",
+        "Remove that record in Pi-hole, or set pic:piholeTakeOver to let pic replace it. Until "
+        "then it stays unchanged.",
         Fate.NONE,
     ),
     Reason.RECORD_EXISTS: Advice(
-        "Pi-hole has the very record that is asked for, and pic did not make it.",
-        "Nothing to do. It is not touched, and it does not go with the Ingress.",
+        "Pi-hole already has the requested record, which pic did not make.",
+        "Nothing. The record stays unchanged, also when the Ingress is deleted.",
         Fate.NONE,
     ),
     Reason.RECORD_TAKEN_OVER: Advice(
-        "Somebody else's record has another address, and pic:piholeTakeOver lets pic replace it.",
-        "Nothing to do if that is meant; else take the annotation pihole.io/register from the "
-        "Ingress, or the setting back.",
+        "pic:piholeTakeOver lets pic replace a record with another address, which pic did not "
+        "make.",
+        "Nothing, if you want that. Otherwise remove the annotation pihole.io/register from the "
+        "Ingress, or unset pic:piholeTakeOver.",
         Fate.NONE,
     ),
     Reason.RESOURCE_BACKEND: Advice(
         "The backend of the path is not a Service.",
-        "Use a Service as backend. Other paths of the host are exposed.",
+        "Use a Service as the backend. Other paths of the host are exposed.",
         Fate.HELD,
     ),
     Reason.SETTING_DIFFERS: Advice(
-        "An environment variable says otherwise than the stack. The stack's value is used.",
-        "Remove the variable or the setting, or make them agree.",
+        "An environment variable and the stack have different values for a setting. The value of "
+        "the stack is used.",
+        "Remove one of the two, or give both the same value.",
         Fate.NONE,
     ),
     Reason.SINGLE_TARGET_ONLY: Advice(
-        "The installed CRD holds one target for a host, so other paths are left out.",
+        "The installed CRD allows one target per host, so the other paths are left out.",
         "Upgrade the Pangolin operator, or give each path its own host.",
         Fate.NONE,
     ),
     Reason.SOLVER_IGNORED: Advice(
-        "The Ingress or path belongs to a certificate challenge of cert-manager.",
-        "Nothing to do: it goes when the challenge is over.",
+        "The Ingress or the path serves a certificate challenge of cert-manager.",
+        "Nothing. cert-manager removes it after the challenge.",
         Fate.NONE,
     ),
     Reason.TUNNEL_NOT_FOUND: Advice(
-        "The tunnel does not exist, its name is not unique, or it may not be used from here.",
-        "Create the PangolinTunnel, correct its name, or see pic:tunnelNamespace and "
+        "The tunnel does not exist, its name is ambiguous, or the namespace of the Ingress may "
+        "not use it.",
+        "Create the PangolinTunnel, correct its name, or change pic:tunnelNamespace or "
         "pic:tunnelNamespaces.",
         Fate.HELD,
     ),
     Reason.TUNNEL_NOT_READY: Advice(
-        "The tunnel exists and does not report that it is ready.",
-        "Nothing to do if it is starting; else look at the tunnel's status. The host is declared.",
+        "The tunnel exists, but its status is not Ready.",
+        "Nothing, if the tunnel is still starting. Otherwise look at its status. Its hosts are "
+        "declared all the same.",
         Fate.NONE,
     ),
     Reason.UNKNOWN_ANNOTATION: Advice(
-        "The annotation has our prefix and no meaning.",
-        "Correct its name; the message has the nearest one.",
+        "The annotation has the prefix of pic, but pic does not know it.",
+        "Correct its name. The message suggests the nearest one.",
         Fate.NONE,
     ),
     Reason.UNSUPPORTED_PROTOCOL: Advice(
-        "The Service speaks a protocol that Pangolin cannot forward, such as h2c.",
+        "The port of the Service uses a protocol that Pangolin cannot forward, such as h2c.",
         "Offer HTTP or HTTPS on a port, or set the annotation backend-scheme.",
         Fate.HELD,
     ),
     Reason.UNTRACKED_ORPHAN: Advice(
-        "A run was killed before it saved its state, and what it had made is no longer asked for. "
-        "The engine does not know of it.",
-        "Run pic up, which deletes it; pulumi up leaves it.",
+        "A run was killed before it saved its state. No Ingress asks any more for an object that "
+        "it made, and the engine does not know the object.",
+        "Run pic up, which deletes the object. pulumi up does not.",
         Fate.NONE,
     ),
 }

@@ -1,4 +1,8 @@
-"""The annotations that people steer us with, read once and fail closed. No I/O."""
+"""Reads the annotations of an Ingress, each of them once.
+
+What cannot be read fails closed. An unreadable sso or block-access protects the host. Any other
+unreadable value leaves the hosts of the Ingress as they are.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,12 +17,15 @@ PREFIX = "pangolin.ingress.k8s.io/"
 LEGACY_CLASS = "kubernetes.io/ingress.class"
 CANARY = "nginx.ingress.kubernetes.io/canary"
 
+# What an unreadable value does to the hosts of its Ingress, as messages and documentation say it.
+HOLDS = "live hosts stay unchanged, new hosts are not exposed"
+
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 
 
 class Switch(StrEnum):
-    """A yes-or-no annotation as it was found."""
+    """The value of a yes-or-no annotation."""
 
     ABSENT = "absent"
     ON = "on"
@@ -28,7 +35,14 @@ class Switch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One known annotation, as documentation and the nearest-name hint see it."""
+    """A known annotation, as the documentation shows it.
+
+    Attributes:
+        name: Without the prefix.
+        values: What is allowed.
+        meaning: What it does.
+        unreadable: What happens while the value cannot be read.
+    """
 
     name: str
     values: str
@@ -37,16 +51,24 @@ class Key:
 
 
 KEYS = (
+    Key("enabled", "true, false", "false makes pic ignore the Ingress", HOLDS),
+    Key("tunnel-name", "a PangolinTunnel", "sets the tunnel that exposes the hosts", HOLDS),
     Key(
-        "enabled", "true, false", "false takes the Ingress out of our hands", "held, or not exposed"
+        "domain-name",
+        "a domain",
+        "sets the base domain; a host outside of it moves below it",
+        HOLDS,
     ),
-    Key("tunnel-name", "a PangolinTunnel", "the tunnel to expose through", "held"),
-    Key("domain-name", "a domain", "where the host is split, or moved to", "held"),
-    Key("subdomain", "labels", "replaces the subdomain of the only host", "held"),
-    Key("sso", "true, false", "true asks for login", "asks for login"),
-    Key("block-access", "true, false", "true blocks everybody", "blocks everybody"),
-    Key("path-regex", "true, false", "ImplementationSpecific paths are regexes", "held"),
-    Key("backend-scheme", "http, https", "how the backend is spoken to", "held"),
+    Key("subdomain", "DNS labels", "replaces the subdomain of the only host", HOLDS),
+    Key("sso", "true, false", "true requires a login", "a login is required"),
+    Key("block-access", "true, false", "true blocks all access", "all access is blocked"),
+    Key(
+        "path-regex",
+        "true, false",
+        "true treats ImplementationSpecific paths as regular expressions",
+        HOLDS,
+    ),
+    Key("backend-scheme", "http, https", "sets the scheme of the backends", HOLDS),
 )
 NAMES = tuple(key.name for key in KEYS)
 
@@ -56,9 +78,9 @@ class IngressOptions:
     """What the annotations of one Ingress ask for.
 
     Attributes:
-        tunnel: As written, with or without a namespace; None where none is named.
-        holds: An unreadable value leaves its hosts as they are.
-        renames: The public hosts cannot be told, because what names them is unreadable.
+        tunnel: As written, with or without a namespace; None where no annotation names one.
+        holds: A value is unreadable, so the hosts of the Ingress stay as they are.
+        hosts_unknown: The unreadable value is one that decides the public hosts.
     """
 
     enabled: Switch = Switch.ABSENT
@@ -70,18 +92,24 @@ class IngressOptions:
     path_regex: bool = False
     scheme: str | None = None
     holds: bool = False
-    renames: bool = False
+    hosts_unknown: bool = False
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
 
-NONE = IngressOptions()
+NO_OPTIONS = IngressOptions()
 
 
-def switch(found: Mapping[str, str | None], key: str, *, null: Switch = Switch.ABSENT) -> Switch:
-    """Read a yes-or-no annotation: true/false/yes/no/on/off/1/0, any case, trimmed."""
-    if key not in found:
+def switch(values: Mapping[str, str | None], key: str, *, null: Switch = Switch.ABSENT) -> Switch:
+    """Read a yes-or-no annotation: true/false/yes/no/on/off/1/0, any case, trimmed.
+
+    Args:
+        values: The annotations of an Ingress.
+        key: The annotation to read.
+        null: What a null counts as.
+    """
+    if key not in values:
         return Switch.ABSENT
-    value = found[key]
+    value = values[key]
     if value is None:
         return null
     word = value.strip().lower()
@@ -90,93 +118,91 @@ def switch(found: Mapping[str, str | None], key: str, *, null: Switch = Switch.A
     return Switch.OFF if word in _FALSE else Switch.UNREADABLE
 
 
-def read(found: Mapping[str, str | None]) -> IngressOptions:
-    """Read all annotations of ours; what cannot be read protects or holds, and is remarked on."""
+def read(values: Mapping[str, str | None]) -> IngressOptions:
+    """Read all annotations with our prefix, and report the ones that cannot be used."""
     ours = {
-        key.removeprefix(PREFIX): value for key, value in found.items() if key.startswith(PREFIX)
+        key.removeprefix(PREFIX): value for key, value in values.items() if key.startswith(PREFIX)
     }
-    return _Reader(ours).wishes() if ours else NONE
+    return _Reader(ours).options() if ours else NO_OPTIONS
 
 
 class _Reader:
-    """Collects what is wrong while the values are read."""
+    """Collects problems while it reads the values."""
 
-    def __init__(self, found: Mapping[str, str | None]) -> None:
-        self.found = found
+    def __init__(self, values: Mapping[str, str | None]) -> None:
+        self.values = values
         self.problems: list[Problem] = []
-        self.broken: set[str] = set()
+        self.unreadable: set[str] = set()
 
-    def wishes(self) -> IngressOptions:
-        self.unknown()
-        enabled = switch(self.found, "enabled")
+    def options(self) -> IngressOptions:
+        self.report_unknown()
+        enabled = switch(self.values, "enabled")
         if enabled is Switch.UNREADABLE:
-            self.unreadable("enabled", "true or false")
-        read = IngressOptions(
+            self.report("enabled", "true or false")
+        options = IngressOptions(
             enabled=enabled,
             tunnel=self.value("tunnel-name", str.strip, "the name of a tunnel"),
             domain=self.value("domain-name", hosts.public, "a domain"),
-            subdomain=self.value("subdomain", _labels, "one or more labels"),
-            sso=self.protection("sso", "login is asked for"),
-            block_access=self.protection("block-access", "access is blocked for everybody"),
+            subdomain=self.value("subdomain", _labels, "one or more DNS labels"),
+            sso=self.protection("sso", "pic requires a login"),
+            block_access=self.protection("block-access", "pic blocks all access"),
             path_regex=self.flag("path-regex"),
             scheme=self.value("backend-scheme", _scheme, "http or https"),
         )
         return replace(
-            read,
-            holds=bool(self.broken),
-            renames=bool(self.broken & {"domain-name", "subdomain"}),
+            options,
+            holds=bool(self.unreadable),
+            hosts_unknown=bool(self.unreadable & {"domain-name", "subdomain"}),
             problems=tuple(self.problems),
         )
 
-    def unknown(self) -> None:
-        for name in sorted(set(self.found) - set(NAMES)):
+    def report_unknown(self) -> None:
+        for name in sorted(set(self.values) - set(NAMES)):
             near = get_close_matches(name, NAMES, n=1)
-            hint = f"; did you mean {PREFIX}{near[0]}?" if near else f"; known: {', '.join(NAMES)}"
-            self.problems.append(
-                Problem(Reason.UNKNOWN_ANNOTATION, f"{PREFIX}{name} does not exist{hint}")
-            )
+            hint = f"did you mean {PREFIX}{near[0]}?" if near else f"known are {', '.join(NAMES)}"
+            message = f"{PREFIX}{name} is not a known annotation; {hint}"
+            self.problems.append(Problem(Reason.UNKNOWN_ANNOTATION, message))
 
-    def unreadable(self, name: str, allowed: str, effect: str = "") -> None:
+    def report(self, name: str, allowed: str, effect: str = "") -> None:
+        """Report an unreadable value; without an effect of its own it holds the hosts."""
         if not effect:
-            self.broken.add(name)
-            effect = "its hosts stay as they are"
-        shown = repr(self.found[name])[:80]
+            self.unreadable.add(name)
+            effect = HOLDS
+        value = self.values[name]
+        shown = "null" if value is None else repr(value)[:80]
+        message = f"{PREFIX}{name} is {shown}, but must be {allowed}: {effect}"
         self.problems.append(
-            Problem(
-                Reason.INVALID_ANNOTATION,
-                f"{PREFIX}{name} is {shown}, allowed is {allowed}: {effect}",
-                annotation=f"{PREFIX}{name}",
-            )
+            Problem(Reason.INVALID_ANNOTATION, message, annotation=f"{PREFIX}{name}")
         )
 
     def protection(self, name: str, effect: str) -> bool:
-        """A null counts as unreadable here, and what is unreadable protects."""
-        state = switch(self.found, name, null=Switch.UNREADABLE)
+        # A null counts as unreadable here, and an unreadable value protects.
+        state = switch(self.values, name, null=Switch.UNREADABLE)
         if state is Switch.UNREADABLE:
-            self.unreadable(name, "true or false", effect)
+            self.report(name, "true or false", effect)
         return state in (Switch.ON, Switch.UNREADABLE)
 
     def flag(self, name: str) -> bool:
-        state = switch(self.found, name)
+        state = switch(self.values, name)
         if state is Switch.UNREADABLE:
-            self.unreadable(name, "true or false")
+            self.report(name, "true or false")
         return state is Switch.ON
 
-    def value(self, name: str, reader: Callable[[str], str], allowed: str) -> str | None:
-        value = self.found.get(name)
-        if value is None:
+    def value(self, name: str, parse: Callable[[str], str], allowed: str) -> str | None:
+        text = self.values.get(name)
+        if text is None:
             return None
         try:
-            read = reader(value.strip())
+            value = parse(text.strip())
         except ValueError:
-            read = ""
-        if not read:
-            self.unreadable(name, allowed)
-        return read or None
+            value = ""
+        if not value:
+            self.report(name, allowed)
+        return value or None
 
 
 def _labels(value: str) -> str:
-    """Normalise what stands before a domain; alone it need be no host name, as v1.2 is none."""
+    # A subdomain need not be a host name of its own: "v1.2" would count as an address.
     return hosts.normalise(f"{value}.example").removesuffix(".example")
 
 

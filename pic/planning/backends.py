@@ -1,4 +1,7 @@
-"""Where a backend's traffic goes: the address, port and scheme of a Service. No I/O."""
+"""Resolves the backend of a path to the address, port and scheme that traffic goes to.
+
+The proxy reaches a Service by its DNS name inside the cluster.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,38 +26,49 @@ _HIGHEST_PORT = 65535
 
 
 class BackendError(ProblemError):
-    """A backend that traffic cannot be sent to."""
+    """Reports a backend that cannot receive traffic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """Resolves backends against the Services seen; None means that none were looked at."""
+    """Resolves backends.
+
+    Attributes:
+        services: The Services by namespace and name; None where Services were not read.
+    """
 
     services: Services | None
     settings: Settings
 
     def resolve(self, backend: Backend | None, namespace: str, scheme: str | None) -> Target:
-        """Return the target of a backend in that namespace, without a path.
+        """Return the target of a backend, without a path.
+
+        Args:
+            backend: The backend as written; None where it names no Service.
+            namespace: The namespace of the Ingress.
+            scheme: The scheme that the Ingress asks for; None where it does not.
 
         Raises:
-            BackendError: It cannot be resolved, or must not be.
+            BackendError: The backend cannot be resolved, or is not allowed.
         """
         if backend is None:
             raise BackendError(Reason.BACKEND_INVALID, "the backend names no Service")
         if isinstance(backend, ResourceBackend):
             raise BackendError(
-                Reason.RESOURCE_BACKEND, f"the backend is {backend.description}, not a Service"
+                Reason.RESOURCE_BACKEND,
+                f"the backend is {backend.description}, but must be a Service",
             )
         if not names.is_label_name(backend.service):
             raise BackendError(
-                Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not the name of a Service"
+                Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not a valid name of a Service"
             )
         if self.services is None:
             return self._unchecked(backend, namespace, scheme)
         service = self.services.get((namespace, backend.service))
         if service is None:
             raise BackendError(
-                Reason.BACKEND_NOT_FOUND, f"there is no Service {backend.service} in {namespace}"
+                Reason.BACKEND_NOT_FOUND,
+                f"Service {backend.service} does not exist in namespace {namespace}",
             )
         if service.external:
             return self._external(service, backend, scheme)
@@ -64,8 +78,8 @@ class Resolver:
         if not isinstance(backend.port, int):
             raise BackendError(
                 Reason.BACKEND_INVALID,
-                f"the port {backend.port or ''!r} of Service {backend.service} cannot be looked up,"
-                " since no Services are known",
+                f"port {backend.port or ''!r} of Service {backend.service} cannot be resolved,"
+                " because no Services were read: add the Service, or use a port number",
             )
         port = _legal(backend.port, backend.service)
         return self._target(namespace, backend.service, port, scheme)
@@ -80,22 +94,24 @@ class Resolver:
         if not self.settings.allow_external_name:
             raise BackendError(
                 Reason.EXTERNAL_NAME_REFUSED,
-                f"Service {service.name} is of type ExternalName, which could reach any name;"
-                " pic:allowExternalName permits it",
+                f"Service {service.name} has type ExternalName, which could expose any address:"
+                " use another type, or set pic:allowExternalName",
             )
         try:
             address = hosts.normalise(service.external_name)
         except hosts.UnusableHostError as error:
             raise BackendError(
-                Reason.BACKEND_INVALID, f"the external name of Service {service.name}: {error}"
+                Reason.BACKEND_INVALID,
+                f"the externalName of Service {service.name} is not usable: {error}",
             ) from error
-        known = next(
+        # An ExternalName Service needs no ports, so a number that it does not list is fine.
+        listed = next(
             (port for port in service.ports if backend.port in (port.port, port.name)), None
         )
         number = (
             backend.port if isinstance(backend.port, int) else _find(service, backend.port).port
         )
-        scheme = scheme or (_scheme_of(service, known) if known else None)
+        scheme = scheme or (_scheme_of(service, listed) if listed else None)
         method = scheme or self.settings.backend_scheme
         return Target(address, _legal(number, service.name), method)
 
@@ -110,21 +126,22 @@ def _find(service: Service, wanted: int | str | None) -> ServicePort:
             return port
     if wanted is None:
         raise BackendError(
-            Reason.BACKEND_INVALID, f"the backend names no usable port of Service {service.name}"
+            Reason.BACKEND_INVALID,
+            f"the backend must name one port of Service {service.name}, by number or by name",
         )
-    has = ", ".join(f"{port.port} {port.name}".strip() for port in service.ports) or "none"
+    ports = ", ".join(f"{port.port} {port.name}".strip() for port in service.ports) or "none"
     raise BackendError(
-        Reason.BACKEND_INVALID, f"Service {service.name} has no port {wanted!r}; it has {has}"
+        Reason.BACKEND_INVALID,
+        f"Service {service.name} has no port {wanted!r}; its ports are: {ports}",
     )
 
 
 def _pod_port(service: Service, port: ServicePort) -> int:
-    """A headless Service has no port of its own: traffic reaches the pods' port."""
+    """Return the port of the pods, which traffic to a headless Service reaches directly."""
     if isinstance(port.target, str):
         raise BackendError(
             Reason.BACKEND_INVALID,
-            f"headless Service {service.name} names its targetPort {port.target!r};"
-            " only a number can be resolved",
+            f"headless Service {service.name} has targetPort {port.target!r}, but needs a number",
         )
     return port.target or port.port
 
@@ -136,8 +153,8 @@ def _scheme_of(service: Service, port: ServicePort) -> str | None:
         case "kubernetes.io/h2c":
             raise BackendError(
                 Reason.UNSUPPORTED_PROTOCOL,
-                f"port {port.port} of Service {service.name} speaks h2c, which Pangolin's targets"
-                " cannot express",
+                f"port {port.port} of Service {service.name} speaks h2c, which Pangolin cannot"
+                " forward: offer HTTP or HTTPS, or set the annotation backend-scheme",
             )
         case _:
             return None
@@ -146,6 +163,7 @@ def _scheme_of(service: Service, port: ServicePort) -> str | None:
 def _legal(port: int, service: str) -> int:
     if not 1 <= port <= _HIGHEST_PORT:
         raise BackendError(
-            Reason.BACKEND_INVALID, f"port {port} of Service {service} is not between 1 and 65535"
+            Reason.BACKEND_INVALID,
+            f"port {port} of Service {service} is not in the range 1 to {_HIGHEST_PORT}",
         )
     return port

@@ -1,4 +1,9 @@
-"""Which Ingress asks for which public host, and who gets a contested one. No I/O."""
+"""Finds the public hosts that each Ingress claims, and decides who gets a contested host.
+
+A public host is the host of a rule after the annotations `domain-name` and `subdomain` have moved
+it. Several Ingresses of one namespace may share it. Of several namespaces only one gets it: the one
+that has the live object, else the one with the oldest Ingress.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,25 +24,25 @@ from pic.planning import annotations, hosts
 from pic.planning.annotations import IngressOptions
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import Inventory
-from pic.planning.selection import Managed, is_solver_path
+from pic.planning.selection import Selected, is_solver_path
 from pic.planning.tunnels import ResolvedTunnel, Tunnels
 from pic.settings.parse import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One Ingress asking for one public host.
+    """One Ingress that asks for one public host.
 
     Attributes:
         domain: The base domain of the public host.
-        subdomain: What stands before it, None at the apex.
+        subdomain: What precedes the base domain; None at the apex.
         unverified: The tunnel's organisation has no verified domain that covers the host.
-        blocked: Why nothing can be said now of what this Ingress wants here.
+        blocked: Why it is unknown what this Ingress wants here; None where it is known.
     """
 
     host: str
     ingress: Ingress
-    wishes: IngressOptions = annotations.NONE
+    options: IngressOptions = annotations.NO_OPTIONS
     domain: str = ""
     subdomain: str | None = None
     unverified: bool = False
@@ -48,10 +53,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """A public host and the claims on it that count, the oldest first, all of one namespace.
+    """A public host with the claims of the namespace that gets it, the oldest first.
 
     Attributes:
-        live: Our object for this host in that namespace, where there is one.
+        live: Our object for this host in that namespace; None where the host is new there.
     """
 
     host: str
@@ -70,89 +75,88 @@ class Claims:
         self._settings = settings
         self._notices = notices
 
-    def of(self, managed: Managed) -> Iterator[Claim]:
-        """Yield the claims of an Ingress that its namespace may make."""
-        return filter(self._allowed, self._of(managed))
+    def of(self, selected: Selected) -> Iterator[Claim]:
+        """Yield the claims of an Ingress that `pic:hostPolicy` allows."""
+        return filter(self._allowed, self._of(selected))
 
     def of_unreadable(self, unreadable: Unreadable) -> Iterator[Claim]:
-        """Yield claims on whatever an Ingress of wrong shape has already."""
+        """Yield claims on the live hosts of an Ingress that cannot be read."""
         if unreadable.kind != "Ingress":
             return iter(())
         ingress = Ingress(unreadable.namespace, unreadable.name, unreadable.uid, unreadable.created)
-        return filter(self._allowed, self._kept(ingress, IngressOptions(), Reason.INVALID_OBJECT))
+        return filter(self._allowed, self._held(ingress, IngressOptions(), Reason.INVALID_OBJECT))
 
-    def _of(self, managed: Managed) -> Iterator[Claim]:
-        found = self._paths_by_host(managed.ingress)
-        wishes = managed.wishes
-        if wishes.subdomain and len(found) > 1:
-            self._notices.add(managed.ingress, _ambiguous(len(found)))
-        elif not wishes.renames:
-            for host, paths in found.items():
-                yield from self._claim(managed, host, tuple(paths))
+    def _of(self, selected: Selected) -> Iterator[Claim]:
+        by_host = self._paths_by_host(selected.ingress)
+        options = selected.options
+        if options.subdomain and len(by_host) > 1:
+            self._notices.add(selected.ingress, _needs_one_host(len(by_host)))
+        elif not options.hosts_unknown:
+            for host, paths in by_host.items():
+                yield from self._claim(selected, host, tuple(paths))
             return
-        yield from self._kept(managed.ingress, wishes, Reason.INVALID_ANNOTATION)
+        yield from self._held(selected.ingress, options, Reason.INVALID_ANNOTATION)
 
-    def _kept(self, ingress: Ingress, wishes: IngressOptions, blocked: Reason) -> Iterator[Claim]:
+    def _held(self, ingress: Ingress, options: IngressOptions, blocked: Reason) -> Iterator[Claim]:
+        """Yield a blocked claim on each live host of an Ingress, so that it stays as it is."""
         for live in self._inventory.owned_by(ingress.key):
-            yield Claim(live.host, ingress, wishes, blocked=blocked)
+            yield Claim(live.host, ingress, options, blocked=blocked)
 
     def _paths_by_host(self, ingress: Ingress) -> dict[str, list[IngressPath]]:
-        found: dict[str, list[IngressPath]] = defaultdict(list)
+        by_host: dict[str, list[IngressPath]] = defaultdict(list)
         for rule in ingress.rules:
-            if rule.host in ("", "_"):
-                problem = Problem(
-                    Reason.EMPTY_HOST, "a rule without a host is skipped: name the host"
-                )
-                self._notices.add(ingress, problem)
-                continue
-            try:
-                host = hosts.public(rule.host)
-            except hosts.UnusableHostError as error:
-                shown = rule.host[:253]
-                self._notices.add(ingress, Problem(Reason.INVALID_HOST, f"{shown}: {error}", shown))
+            host = self._host(ingress, rule)
+            if host is None:
                 continue
             paths = self._without_solvers(ingress, host, rule)
-            # A rule that holds nothing but a challenge is no claim on its host.
+            # A rule that has only the path of a challenge does not claim its host.
             if paths or not rule.paths:
-                found[host] += paths
+                by_host[host] += paths
         if not ingress.rules:
-            self._no_rules(ingress)
-        return found
+            self._notices.add(ingress, _no_rules(ingress))
+        return by_host
+
+    def _host(self, ingress: Ingress, rule: Rule) -> str | None:
+        """Return the normalised host of a rule; None where it cannot be exposed."""
+        if rule.host in ("", "_"):
+            message = "a rule without a host is skipped: set its host"
+            self._notices.add(ingress, Problem(Reason.EMPTY_HOST, message))
+            return None
+        try:
+            return hosts.public(rule.host)
+        except hosts.UnusableHostError as error:
+            # 253 characters are the most that a host name may have.
+            self._notices.add(ingress, _not_exposed(rule.host[:253], error))
+            return None
 
     def _without_solvers(self, ingress: Ingress, host: str, rule: Rule) -> list[IngressPath]:
         for path in filter(is_solver_path, rule.paths):
-            message = f"the path {path.path} of a cert-manager solver is left out"
+            message = f"path {path.path} serves a challenge of cert-manager, so pic leaves it out"
             self._notices.add(ingress, Problem(Reason.SOLVER_IGNORED, message, host))
         return [path for path in rule.paths if not is_solver_path(path)]
 
-    def _no_rules(self, ingress: Ingress) -> None:
-        problem = Problem(Reason.NO_RULES, "the Ingress has no rules")
-        if ingress.default_backend is not None:
-            problem = Problem(
-                Reason.EMPTY_HOST, "a default backend alone has no host to be exposed at"
-            )
-        self._notices.add(ingress, problem)
-
     def _claim(
-        self, managed: Managed, host: str, paths: tuple[IngressPath, ...]
+        self, selected: Selected, host: str, paths: tuple[IngressPath, ...]
     ) -> Iterator[Claim]:
-        ingress, wishes = managed.ingress, managed.wishes
-        tunnel = self._tunnels.find(managed.tunnel, ingress.namespace)
+        ingress, options = selected.ingress, selected.options
+        tunnel = self._tunnels.find(selected.tunnel, ingress.namespace)
         organization = tunnel.organization if isinstance(tunnel, ResolvedTunnel) else None
-        domain, subdomain, unverified = _split(host, wishes, organization, self._settings)
+        domain, subdomain, unverified = _split(host, options, organization, self._settings)
         try:
             public = hosts.public(f"{subdomain}.{domain}" if subdomain else domain)
         except hosts.UnusableHostError as error:
-            self._notices.add(ingress, Problem(Reason.INVALID_HOST, f"{host}: {error}", host))
+            self._notices.add(ingress, _not_exposed(host, error))
             return
-        doubt = _doubt(host, tunnel, unverified=unverified) if public != host else None
+        # A host that annotations move depends on the base domain. While that is uncertain, the
+        # computed host may be wrong, so the hosts that are live stay.
+        problem = _uncertain(host, tunnel, unverified=unverified) if public != host else None
         owned = {live.host for live in self._inventory.owned_by(ingress.key)}
-        if doubt and owned and public not in owned:
-            self._notices.add(ingress, doubt)
-            yield from self._kept(ingress, wishes, doubt.reason)
+        if problem and owned and public not in owned:
+            self._notices.add(ingress, problem)
+            yield from self._held(ingress, options, problem.reason)
             return
-        blocked = Reason.INVALID_ANNOTATION if wishes.holds else None
-        yield Claim(public, ingress, wishes, domain, subdomain, unverified, tunnel, paths, blocked)
+        blocked = Reason.INVALID_ANNOTATION if options.holds else None
+        yield Claim(public, ingress, options, domain, subdomain, unverified, tunnel, paths, blocked)
 
     def _allowed(self, claim: Claim) -> bool:
         policy = self._settings.host_policy
@@ -162,64 +166,73 @@ class Claims:
         if any(fnmatchcase(claim.host, pattern) for pattern in patterns):
             return True
         message = (
-            f"pic:hostPolicy lets {claim.ingress.namespace} claim"
-            f" {', '.join(patterns) or 'nothing'}, not {claim.host}"
+            f"{claim.host} is not allowed in namespace {claim.ingress.namespace}: pic:hostPolicy"
+            f" allows {', '.join(patterns) or 'no hosts'} there"
         )
         self._notices.add(claim.ingress, Problem(Reason.HOST_NOT_ALLOWED, message, claim.host))
         return False
 
 
-def _ambiguous(count: int) -> Problem:
-    message = (
-        f"subdomain needs an Ingress with exactly one host, this one has {count}: its hosts stay"
-        " as they are"
-    )
+def _not_exposed(host: str, error: hosts.UnusableHostError) -> Problem:
+    return Problem(Reason.INVALID_HOST, f"{host} is not exposed: {error}", host)
+
+
+def _no_rules(ingress: Ingress) -> Problem:
+    if ingress.default_backend is None:
+        return Problem(Reason.NO_RULES, "the Ingress has no rules: add a rule with a host")
+    message = "the Ingress has a default backend but no host: add a rule with a host"
+    return Problem(Reason.EMPTY_HOST, message)
+
+
+def _needs_one_host(count: int) -> Problem:
     key = f"{annotations.PREFIX}subdomain"
+    message = f"{key} needs an Ingress with one host, but this one has {count}: {annotations.HOLDS}"
     return Problem(Reason.INVALID_ANNOTATION, message, annotation=key)
 
 
-def _doubt(host: str, tunnel: ResolvedTunnel | Problem, *, unverified: bool) -> Problem | None:
-    """Return why the base domain may be another one when all is well, or None."""
+def _uncertain(host: str, tunnel: ResolvedTunnel | Problem, *, unverified: bool) -> Problem | None:
+    """Return what may give the host a wrong base domain now; None where the domain is certain."""
     if isinstance(tunnel, Problem):
         return tunnel
     if unverified:
         return Problem(
             Reason.DOMAIN_NOT_VERIFIED,
-            f"no verified domain of the tunnel's organisation covers {host}: the hosts of the"
-            " Ingress stay as they are",
+            f"no verified domain of the tunnel's organisation covers {host}: the live hosts of the"
+            " Ingress stay unchanged",
             host,
         )
     return None
 
 
 def _split(
-    host: str, wishes: IngressOptions, organization: Organization | None, settings: Settings
+    host: str, options: IngressOptions, organization: Organization | None, settings: Settings
 ) -> tuple[str, str | None, bool]:
     """Return base domain, subdomain, and whether the organisation leaves the host uncovered."""
     verified = hosts.suffix_of(host, organization.verified) if organization else None
     base = verified or hosts.suffix_of(host, settings.domains) or hosts.registrable(host)
-    domain = wishes.domain or base
+    domain = options.domain or base
     stem = domain if hosts.is_under(host, domain) else base
-    subdomain = wishes.subdomain or hosts.subdomain(host, stem)
-    told = wishes.domain is not None and stem == wishes.domain
-    return domain, subdomain, organization is not None and verified is None and not told
+    subdomain = options.subdomain or hosts.subdomain(host, stem)
+    by_annotation = options.domain is not None and stem == options.domain
+    return domain, subdomain, organization is not None and verified is None and not by_annotation
 
 
 def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) -> Iterator[Contest]:
-    """Yield one contest a host, sorted by host; who loses one is told by whom."""
+    """Yield one contest for each host, sorted by host; the losers get a notice."""
     by_host: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
         by_host[claim.host].append(claim)
-    made_for = {_wanted_key(claim): host for host, found in by_host.items() for claim in found}
+    made_for = {_wanted_key(claim): host for host in by_host for claim in by_host[host]}
     for host in sorted(by_host):
-        found = sorted(by_host[host], key=lambda claim: claim.ingress.age)
+        contenders = sorted(by_host[host], key=lambda claim: claim.ingress.age)
         incumbents = {
             live.namespace: live
-            for live in reversed(_candidates(host, found, inventory))
-            # An object made for another claimed host shows this one by a change made by hand.
+            for live in reversed(_candidates(host, contenders, inventory))
+            # Its name may show that an object was made for another claimed host. Then a user edited
+            # its host by hand, and it is no incumbent here.
             if made_for.get(live.key, host) == host
         }
-        yield _decide(host, found, incumbents, notices)
+        yield _decide(host, contenders, incumbents, notices)
 
 
 def _wanted_key(claim: Claim) -> tuple[str, str]:
@@ -238,10 +251,10 @@ def _decide(
     """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all."""
     ranked = sorted(claims, key=lambda claim: claim.ingress.namespace not in incumbents)
     winner = ranked[0].ingress
-    why = "has it already" if winner.namespace in incumbents else "is older"
+    why = "its namespace already has it" if winner.namespace in incumbents else "it is older"
+    message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, because {why}"
     for claim in claims:
         if claim.ingress.namespace != winner.namespace:
-            message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, which {why}"
             notices.add(claim.ingress, Problem(Reason.HOST_CONFLICT, message, host))
     winners = tuple(claim for claim in claims if claim.ingress.namespace == winner.namespace)
     return Contest(host, winners, incumbents.get(winner.namespace))

@@ -1,4 +1,8 @@
-"""Which DNS records Pi-hole should have, from the Ingresses that ask for them. No I/O."""
+"""Plans the DNS records that Pi-hole should have, from the Ingresses that request them.
+
+An Ingress opts in with an annotation, whatever its class. The oldest Ingress decides the addresses
+of a host. A record that another client made stays untouched, unless `pic:piholeTakeOver` is set.
+"""
 
 import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,32 +24,46 @@ from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.parse import PiholeApi, Settings
 
 PREFIX = "pihole.io/"
+REGISTER = f"{PREFIX}register"
+HOSTS = f"{PREFIX}hosts"
+TARGET_IP = f"{PREFIX}target-ip"
 MANAGED_HOSTS = f"{PREFIX}managed-hosts"
 
-# The annotations below the prefix, as the documentation has them.
+_HELD = "live records stay unchanged, new ones are not made"
+
+# The annotations below the prefix, as the documentation shows them.
 KEYS = (
-    Key("register", "true, false", "true asks for DNS records", "held, or not registered"),
+    Key("register", "true, false", "true requests DNS records", _HELD),
     Key(
         "hosts",
-        "names with commas",
-        "instead of the hosts of the rules",
-        "a bad name is left out and told",
+        "host names, separated by commas",
+        "replaces the hosts of the rules",
+        "an invalid name is left out, with a notice",
     ),
     Key(
         "target-ip",
-        "an IPv4 address, perhaps a comma and an IPv6 one",
-        "instead of `pic:piholeTargetIp`",
-        "held, or not registered",
+        "an IPv4 address, optionally a comma and an IPv6 address",
+        "replaces `pic:piholeTargetIp`",
+        _HELD,
     ),
-    Key("managed-hosts", "written by pic", "which hosts are registered", "a bad name is left out"),
+    Key(
+        "managed-hosts",
+        "written by pic",
+        "lists the hosts that pic registered",
+        "an invalid name is left out",
+    ),
 )
 
-Name = tuple[str, Family]
+HostFamily = tuple[str, Family]
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """What an Ingress asks for; `addresses` is None where that cannot be understood now."""
+class _Request:
+    """A host that an Ingress requests records for.
+
+    Attributes:
+        addresses: None where the annotations cannot be read now.
+    """
 
     host: str
     addresses: tuple[str, ...] | None
@@ -57,7 +75,7 @@ class _Wish:
 
 
 class _Context(NamedTuple):
-    """What a host is settled with."""
+    """What every host is planned with."""
 
     live: "_Live"
     settings: Settings
@@ -65,215 +83,220 @@ class _Context(NamedTuple):
 
 
 def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Record, ...]:
-    """Return one record for each host and address family; the oldest Ingress has the host.
+    """Return one record for each host and address family, sorted.
 
-    What cannot be understood now is held: the record of ours that is live is declared again.
+    While a request cannot be read, the live record of ours is held: declared again as it is.
     """
     if snapshot.unanswered:
         notices.put(_unanswered(snapshot.unanswered.url, str(snapshot.unanswered.error)))
     live = _Live(snapshot.records or ())
-    by_host: dict[str, list[_Wish]] = {}
-    for wish in _asked(snapshot.ingresses, settings, notices):
-        by_host.setdefault(wish.host, []).append(wish)
+    by_host: dict[str, list[_Request]] = {}
+    for request in _requests(snapshot.ingresses, settings, notices):
+        by_host.setdefault(request.host, []).append(request)
     context = _Context(live, settings, notices)
-    found = [record for host in by_host for record in _settle(by_host[host], context)]
-    if any(each.kind == "Ingress" for each in snapshot.unreadable):
-        # Any of them may be what an unreadable Ingress asks for.
-        found += [
-            Record(each.host, each.ip, (), held=True)
-            for each in live.all_of_ours()
-            if each.host not in by_host
+    records = [record for host in by_host for record in _records(by_host[host], context)]
+    if any(unreadable.kind == "Ingress" for unreadable in snapshot.unreadable):
+        # Each live record may belong to an Ingress that cannot be read.
+        records += [
+            Record(record.host, record.ip, (), held=True)
+            for record in live.all_of_ours()
+            if record.host not in by_host
         ]
-    return tuple(sorted(found, key=lambda record: (*record.key, record.ip)))
+    return tuple(sorted(records, key=lambda record: (*record.key, record.ip)))
 
 
 def _unanswered(url: str, problem: str) -> Notice:
-    message = f"its records are not known, so none is compared or held: {problem}"
+    message = f"its records are unknown, so pic neither compares nor holds them: {problem}"
     return Notice(Reason.PIHOLE_UNREADABLE, Ref("Pi-hole", "", url), message)
 
 
-def asked_for(ingresses: Iterable[Ingress], settings: Settings) -> frozenset[str]:
-    """Return the hosts that Ingresses ask a DNS record for, also where that cannot be had now."""
-    return frozenset(wish.host for wish in _asked(ingresses, settings, NoticeLog()))
+def requested_hosts(ingresses: Iterable[Ingress], settings: Settings) -> frozenset[str]:
+    """Return the hosts that Ingresses request records for, including unreadable requests."""
+    return frozenset(request.host for request in _requests(ingresses, settings, NoticeLog()))
 
 
 def managed_hosts(ingresses: Iterable[Ingress]) -> frozenset[str]:
-    """Return the hosts that Ingresses are annotated with as registered.
+    """Return the hosts that the annotations of Ingresses list as registered by pic.
 
-    It is what tells records of ours where the interface of Pi-hole has no room for a marker.
+    Where Pi-hole's interface has no room for a marker, this list identifies the records of ours.
     """
-    found = set()
+    managed = set()
     for ingress in ingresses:
         for name in (ingress.annotations.get(MANAGED_HOSTS) or "").split(","):
             try:
-                found.add(hosts.normalise(name.strip()))
+                managed.add(hosts.normalise(name.strip()))
             except hosts.UnusableHostError:
                 continue
-    return frozenset(found)
+    return frozenset(managed)
 
 
-def _asked(ingresses: Iterable[Ingress], settings: Settings, notices: NoticeLog) -> Iterator[_Wish]:
-    """Yield what is asked for, of the oldest Ingress first."""
-    for ingress in sorted(ingresses, key=lambda each: each.age):
-        yield from _wishes(ingress, settings, notices)
+def _requests(
+    ingresses: Iterable[Ingress], settings: Settings, notices: NoticeLog
+) -> Iterator[_Request]:
+    """Yield the requests of all Ingresses, the oldest Ingress first."""
+    for ingress in sorted(ingresses, key=lambda ingress: ingress.age):
+        yield from _requests_of(ingress, settings, notices)
 
 
-def _wishes(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterator[_Wish]:
-    register = annotations.switch(ingress.annotations, f"{PREFIX}register")
+def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterator[_Request]:
+    register = annotations.switch(ingress.annotations, REGISTER)
     if register is Switch.UNREADABLE:
-        shown = ingress.annotations[f"{PREFIX}register"]
-        message = (
-            f"{PREFIX}register is {str(shown)[:80]!r}, allowed is true or false: nothing new"
-            " is registered"
-        )
-        notices.add(ingress, _unusable(Reason.INVALID_ANNOTATION, message, "register"))
+        shown = str(ingress.annotations[REGISTER])[:80]
+        message = f"{REGISTER} is {shown!r}, but must be true or false: {_HELD}"
+        problem = Problem(Reason.INVALID_ANNOTATION, message, annotation=REGISTER)
+        notices.add(ingress, problem)
     if register not in (Switch.ON, Switch.UNREADABLE) or selection.ignored(ingress):
         return
     if register is Switch.UNREADABLE:
-        # Whether its hosts can be used matters only once it asks for records.
-        addresses, found = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
+        # Problems of its hosts do not matter until it is known that it requests records.
+        addresses, requested = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
     else:
-        addresses, found = _addresses(ingress, settings, notices), _usable(ingress, notices)
-    yield from (_Wish(host, addresses, ingress) for host in found)
-
-
-def _unusable(reason: Reason, message: str, name: str) -> Problem:
-    return Problem(reason, message, annotation=f"{PREFIX}{name}")
+        addresses, requested = _addresses(ingress, settings, notices), _usable(ingress, notices)
+    yield from (_Request(host, addresses, ingress) for host in requested)
 
 
 def _usable(ingress: Ingress, notices: NoticeLog) -> dict[str, None]:
-    found = dict.fromkeys(_hosts(ingress, notices))
-    if not found:
-        message = "it asks for DNS records and has no usable host"
+    usable = dict.fromkeys(_hosts(ingress, notices))
+    if not usable:
+        message = (
+            f"it requests DNS records but has no usable host: set the host of a rule, or {HOSTS}"
+        )
         notices.add(ingress, Problem(Reason.NO_HOSTS, message))
-    return found
+    return usable
 
 
 def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
-    listed = ingress.annotations.get(f"{PREFIX}hosts")
+    listed = ingress.annotations.get(HOSTS)
     names = [rule.host for rule in ingress.rules] if listed is None else listed.split(",")
-    for name in (each.strip() for each in names):
+    for name in (name.strip() for name in names):
         if name in ("", "_"):
             continue
         try:
             yield hosts.normalise(name)
         except hosts.UnusableHostError as error:
             shown = name[:253]
-            message = f"{shown}: {error}: no DNS record"
+            message = f"{shown} gets no DNS record: {error}"
             notices.add(ingress, Problem(Reason.INVALID_HOST, message, shown))
 
 
 def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tuple[str, ...] | None:
-    """Return one IPv4 address and perhaps one IPv6 address; None where they are unusable."""
-    written = ingress.annotations.get(f"{PREFIX}target-ip")
-    text = settings.pihole_target_ip if written is None else written
+    """Return an IPv4 address and perhaps an IPv6 address; None where they are not usable."""
+    annotation = ingress.annotations.get(TARGET_IP)
+    source, text = TARGET_IP, annotation
+    if text is None:
+        source, text = "pic:piholeTargetIp", settings.pihole_target_ip
     try:
-        found = [ipaddress.ip_address(part.strip()) for part in text.split(",")]
+        addresses = [ipaddress.ip_address(part.strip()) for part in text.split(",")]
     except ValueError:
-        found = []
-    # A zone, as in fe80::1%eth0, means nothing to whoever asks for the record.
-    if [each.version for each in found] not in ([4], [4, 6]) or "%" in text:
+        addresses = []
+    # A zone, as in fe80::1%eth0, has a meaning only on the host that wrote it.
+    if [address.version for address in addresses] not in ([4], [4, 6]) or "%" in text:
         message = (
-            f"the address is {text[:80]!r}; needed is an IPv4 address, and after a comma perhaps"
-            " an IPv6 one"
+            f"{source} is {text[:80]!r}, but must be an IPv4 address, optionally a comma and an"
+            " IPv6 address"
         )
-        notices.add(ingress, _unusable(Reason.INVALID_TARGET_IP, message, "target-ip"))
+        problem = Problem(Reason.INVALID_TARGET_IP, message, annotation=TARGET_IP)
+        notices.add(ingress, problem)
         return None
-    if len(found) > 1 and settings.pihole_api is PiholeApi.DNS_LOCAL:
+    if len(addresses) > 1 and settings.pihole_api is PiholeApi.DNS_LOCAL:
         message = (
-            f"there is no record for {found[1]}: pic:piholeApi dns-local has IPv4 addresses only"
+            f"{addresses[1]} gets no record: pic:piholeApi dns-local supports IPv4 addresses only"
         )
-        notices.add(ingress, _unusable(Reason.IPV6_UNSUPPORTED, message, "target-ip"))
-        del found[1:]
-    return tuple(str(each) for each in found)
+        problem = Problem(Reason.IPV6_UNSUPPORTED, message, annotation=TARGET_IP)
+        notices.add(ingress, problem)
+        del addresses[1:]
+    return tuple(str(address) for address in addresses)
 
 
 class _Live:
-    """Looks up what Pi-hole has, by host and family."""
+    """Looks up the live records by host and family."""
 
-    def __init__(self, found: Sequence[LiveRecord]) -> None:
-        self._ours: dict[str, dict[Name, LiveRecord]] = {}
-        self._others: dict[Name, list[LiveRecord]] = {}
-        for each in sorted(found, key=lambda live: (*live.key, live.ip)):
-            if each.ours:
-                # An interrupted update leaves two of one family; one of them can be declared.
-                self._ours.setdefault(each.host, {}).setdefault(each.key, each)
+    def __init__(self, records: Sequence[LiveRecord]) -> None:
+        self._ours: dict[str, dict[HostFamily, LiveRecord]] = {}
+        self._others: dict[HostFamily, list[LiveRecord]] = {}
+        for record in sorted(records, key=lambda record: (*record.key, record.ip)):
+            if record.ours:
+                # An interrupted update leaves two records of one family. Only one can be declared.
+                self._ours.setdefault(record.host, {}).setdefault(record.key, record)
             else:
-                self._others.setdefault(each.key, []).append(each)
+                self._others.setdefault(record.key, []).append(record)
 
     def ours(self, host: str) -> tuple[LiveRecord, ...]:
-        """Return our records of a host, one of a family."""
+        """Return our records of a host, one for each family."""
         return tuple(self._ours.get(host, {}).values())
 
     def all_of_ours(self) -> Iterator[LiveRecord]:
-        """Yield our records, one of a host and family."""
-        for found in self._ours.values():
-            yield from found.values()
+        """Yield our records, one for each host and family."""
+        for by_family in self._ours.values():
+            yield from by_family.values()
 
-    def is_ours(self, key: Name) -> bool:
+    def is_ours(self, key: HostFamily) -> bool:
         """Say whether we have a record of that host and family."""
         return key in self._ours.get(key[0], {})
 
-    def others(self, key: Name) -> list[LiveRecord]:
-        """Return the records of others for a host and family, by address."""
+    def others(self, key: HostFamily) -> list[LiveRecord]:
+        """Return the records of other clients for a host and family, sorted by address."""
         return self._others.get(key, [])
 
 
-def _settle(wishes: Sequence[_Wish], context: _Context) -> Iterator[Record]:
-    """Yield the records of a host: its oldest Ingress decides, if it has anything to say."""
-    ours = context.live.ours(wishes[0].host)
-    first = next((each for each in wishes if each.addresses is not None or ours), None)
+def _records(requests: Sequence[_Request], context: _Context) -> Iterator[Record]:
+    """Yield the records of a host; its oldest Ingress with readable or live addresses decides."""
+    ours = context.live.ours(requests[0].host)
+    first = next((request for request in requests if request.addresses is not None or ours), None)
     if first is None:
         return
     held = first.addresses is None
-    addresses = tuple(each.ip for each in ours) if first.addresses is None else first.addresses
-    agreeing = [each for each in wishes if each.addresses in (first.addresses, addresses)]
-    owners = tuple(dict.fromkeys(each.owner for each in agreeing))
-    for wish in wishes:
-        if wish.addresses is not None and wish not in agreeing:
-            _tell_conflict(wish, first.ingress, context.notices)
+    addresses = tuple(record.ip for record in ours) if first.addresses is None else first.addresses
+    # Several Ingresses own a record together if they request the same addresses.
+    agreeing = [
+        request for request in requests if request.addresses in (first.addresses, addresses)
+    ]
+    owners = tuple(dict.fromkeys(request.owner for request in agreeing))
+    for request in requests:
+        if request.addresses is not None and request not in agreeing:
+            context.notices.add(request.ingress, _conflict(request, first.ingress))
     for address in addresses:
         record = Record(first.host, address, owners, held=held)
-        if held or _is_free(record, first.ingress, context):
+        if held or _may_declare(record, first.ingress, context):
             yield record
 
 
-def _tell_conflict(wish: _Wish, older: Ingress, notices: NoticeLog) -> None:
+def _conflict(request: _Request, older: Ingress) -> Problem:
     message = (
-        f"the DNS record of {wish.host} is that of Ingress {older.namespace}/{older.name}, which"
-        " is older"
+        f"the DNS record of {request.host} belongs to Ingress {older.namespace}/{older.name}, which"
+        " is older and requests another address"
     )
-    notices.add(wish.ingress, Problem(Reason.HOST_CONFLICT, message, wish.host))
+    return Problem(Reason.HOST_CONFLICT, message, request.host)
 
 
-def _is_free(record: Record, ingress: Ingress, context: _Context) -> bool:
-    """Say whether a record can be declared beside what others have made, and tell of that."""
+def _may_declare(record: Record, ingress: Ingress, context: _Context) -> bool:
+    """Say whether a record can be declared, and report the records that other clients made."""
     others = context.live.others(record.key)
     if not others:
         return True
     ours = context.live.is_ours(record.key)
-    problem = _beside(record, others, ours=ours, settings=context.settings)
+    problem = _existing(record, others, ours=ours, settings=context.settings)
     context.notices.add(ingress, problem)
     return ours or problem.reason is Reason.RECORD_TAKEN_OVER
 
 
-def _beside(
+def _existing(
     record: Record, others: Sequence[LiveRecord], *, ours: bool, settings: Settings
 ) -> Problem:
-    """Return what to tell of a record where others have the name as well."""
-    there = ", ".join(each.ip for each in others)
-    if any(each.ip == record.ip for each in others):
-        rest = "it is left as it is"
-        message = f"Pi-hole has {record.host} with {there} of others: {rest}"
-        return Problem(Reason.RECORD_EXISTS, message, record.host)
-    told = f"Pi-hole has {record.host} with {there} of others, and {record.ip} is asked for"
-    reason, effect = Reason.RECORD_CONFLICT, "theirs is replaced"
+    """Return what to report where other clients have a record of the same host and family."""
+    addresses = ", ".join(other.ip for other in others)
+    message = f"Pi-hole has {record.host} with {addresses}, which pic did not make"
+    if any(other.ip == record.ip for other in others):
+        return Problem(Reason.RECORD_EXISTS, f"{message} and leaves unchanged", record.host)
+    message = f"{message}, but the Ingress requests {record.ip}"
+    reason, effect = Reason.RECORD_CONFLICT, "pic replaces the other record"
     if ours:
-        effect = "it answers with both"
+        effect = "Pi-hole answers with both"
     elif not settings.pihole_take_over:
-        effect = "theirs stays"
-    elif not all(each.alone for each in others):
-        effect = "theirs stays, since its line has other names too"
+        effect = "remove the other record, or set pic:piholeTakeOver"
+    elif not all(other.alone for other in others):
+        # To rewrite the line would change the other names as well.
+        effect = "the other record stays, because its line has more names"
     else:
         reason = Reason.RECORD_TAKEN_OVER
-    return Problem(reason, f"{told}: {effect}", record.host)
+    return Problem(reason, f"{message}: {effect}", record.host)

@@ -1,4 +1,7 @@
-"""Public host names: their one spelling, and where their base domain begins. No I/O."""
+"""Normalises host names, and splits them at a base domain.
+
+Every spelling of a host has one normal form, so that equal hosts compare equal as text.
+"""
 
 import ipaddress
 import re
@@ -11,19 +14,19 @@ _PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,
 
 
 class UnusableHostError(ValueError):
-    """A host that cannot be exposed; the text says why."""
+    """Reports a host that cannot be used; the text says why."""
 
 
 @lru_cache(maxsize=65536)
 def normalise(text: str) -> str:
-    """Return the one spelling of a host: lower case, no trailing dot, IDNA A-labels.
+    """Return the normal form of a host: lower case, no trailing dot, IDNA A-labels.
 
-    IDNA 2008 with the non-transitional mapping of UTS 46. Single labels pass.
+    Follows IDNA 2008 with the non-transitional mapping of UTS 46. Single labels pass.
 
     Raises:
-        UnusableHostError: It is no host name.
+        UnusableHostError: The text is not a host name.
     """
-    # What is not ASCII is lower-cased by UTS 46, which knows more letters than Python's lower().
+    # UTS 46 lower-cases everything beyond ASCII, since it knows more letters than Python's lower().
     host = text.lower() if text.isascii() else text
     if not host.isascii() or "xn--" in host:
         host = _to_ascii(host)
@@ -34,14 +37,14 @@ def normalise(text: str) -> str:
 
 
 def public(text: str) -> str:
-    """Return the normalised host, if it can be public: it has two labels at least.
+    """Return the normal form of a host that can be public, which needs at least two labels.
 
     Raises:
-        UnusableHostError: It is no host name, or a single label.
+        UnusableHostError: The text is not a host name, or a single label.
     """
     host = normalise(text)
     if "." not in host:
-        raise UnusableHostError("a single label is no public host")
+        raise UnusableHostError("a public host needs a domain, and this is a single label")
     return host
 
 
@@ -49,22 +52,23 @@ def _to_ascii(host: str) -> str:
     try:
         return idna.encode(host, uts46=True, transitional=False, std3_rules=True).decode("ascii")
     except idna.IDNAError as error:
-        raise UnusableHostError(_problem(host) or f"not a valid IDNA name: {error}") from error
+        problem = _problem(host) or f"it is not a valid IDNA name: {error}"
+        raise UnusableHostError(problem) from error
 
 
 def _problem(host: str) -> str:
-    """Say what is wrong with a lower-case ASCII host; empty where nothing is."""
+    """Return what is wrong with a lower-case ASCII host; the empty text where it is valid."""
     plain = _PLAIN.fullmatch(host) is not None
     if plain and len(host) <= 253 and not host[-1].isdigit():
-        return ""  # Almost every host: looking for an address takes longer than all the rest.
-    for found, problem in (
-        ("${" in host or "{{" in host, "it holds a variable that nothing has filled in"),
-        ("*" in host, "a wildcard cannot be exposed"),
-        (_is_address(host), "it is an address, not a name"),
-        (":" in host, "it holds a port or a colon"),
+        return ""  # Takes almost every host past the slow check for an address.
+    for applies, problem in (
+        ("${" in host or "{{" in host, "it contains a variable that was not replaced"),
+        ("*" in host, "wildcards are not supported"),
+        (_is_address(host), "it is an IP address, not a host name"),
+        (":" in host, "it contains a colon; write it without a port"),
         (len(host) > 253, "it is longer than 253 characters"),
     ):
-        if found:
+        if applies:
             return problem
     return "" if plain else _label_problem(host)
 
@@ -73,29 +77,29 @@ def _is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        # A last label of digits only is read as an address by clients, whatever its length.
+        # Clients read a name as an address where the last label has only digits.
         return "." in host and host.rpartition(".")[2].isdigit()
     return True
 
 
 def _label_problem(host: str) -> str:
     for label in host.split("."):
-        for found, problem in (
-            (not label, "it has an empty label"),
+        for applies, problem in (
+            (not label, "it contains an empty label"),
             (len(label) > 63, f"the label {label[:20]}… is longer than 63 characters"),
-            ("_" in label, "an underscore is not allowed in a host name"),
+            ("_" in label, "it contains an underscore"),
             (
                 label[:1] == "-" or label[-1:] == "-",
                 f"the label {label} begins or ends with a hyphen",
             ),
         ):
-            if found:
+            if applies:
                 return problem
-    return "it holds a character that host names cannot have"
+    return "it contains a character that host names do not allow"
 
 
 def suffix_of(host: str, domains: tuple[str, ...]) -> str | None:
-    """Return the longest of `domains` that is the host itself or ends it at a label boundary."""
+    """Return the longest of `domains` that the host is or is below; None where no domain fits."""
     fitting = [domain for domain in domains if is_under(host, domain)]
     return max(fitting, key=len, default=None)
 
@@ -107,9 +111,10 @@ def is_under(host: str, domain: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def registrable(host: str) -> str:
-    """Return the public suffix of the host and one label more, private suffixes included.
+    """Return the public suffix of the host and one more label, by the Public Suffix List.
 
-    A host that is a public suffix itself is returned whole: nothing shorter can be registered.
+    The private section of the list counts as well. A host that is itself a public suffix is
+    returned whole, since nothing shorter can be registered.
     """
     return _suffixes().privatesuffix(host) or host
 
@@ -120,5 +125,5 @@ def _suffixes() -> PublicSuffixList:
 
 
 def subdomain(host: str, domain: str) -> str | None:
-    """Return what stands before the domain, or None for the domain itself."""
+    """Return what precedes the domain in the host; None for the domain itself."""
     return None if host == domain else host.removesuffix(f".{domain}")

@@ -1,4 +1,9 @@
-"""One public host and its claims become one PangolinResource, or stay as they are. No I/O."""
+"""Merges the claims on one public host into one PangolinResource.
+
+There are three outcomes. The resource is planned from the claims; or, while something that it needs
+cannot be resolved, its live object is *held*, which means declared again as it is; or there is no
+resource, and a live object goes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +11,6 @@ from dataclasses import dataclass, replace
 from pic.core import names
 from pic.core.model import (
     HttpConfig,
-    Ingress,
     LiveResource,
     Owner,
     Resource,
@@ -21,23 +25,30 @@ from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import Inventory, OwnerKind
-from pic.planning.routes import Routes
+from pic.planning.routes import Route, Routes
 from pic.planning.tunnels import ResolvedTunnel
 from pic.settings.parse import PathRouting, Settings
 
-# Losing the last path to one of these takes the host away; losing it to any other holds it.
-GOING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
+# A host that loses its last path for one of these is deleted; for any other reason it is held.
+DELETING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
 
-# One path with such a backend holds the whole host while an object of it is live.
+# One path with such a backend holds the whole live host, so that no path of it is lost meanwhile.
 HOLDING = frozenset({Reason.BACKEND_NOT_FOUND, Reason.BACKEND_INVALID, Reason.UNSUPPORTED_PROTOCOL})
 
-# An object of these that bears a wanted name is that object.
-_TAKEN_UP = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED, OwnerKind.EARLIER})
+# A live object of these kinds that has the wanted name is taken over.
+_TAKEN_OVER = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED, OwnerKind.EARLIER})
+
+# Where Ingresses disagree on one of these annotations, the stricter value wins.
+_PROTECTING = frozenset({"sso", "block-access"})
 
 
 @dataclass(frozen=True, slots=True)
 class Merger:
-    """Builds resources; everything it needs besides the contest itself."""
+    """Builds the resource of a contest; the attributes are what all contests share.
+
+    Attributes:
+        stack: The value of the stack label.
+    """
 
     resolver: Resolver
     inventory: Inventory
@@ -47,27 +58,28 @@ class Merger:
     notices: NoticeLog
 
     def resource(self, contest: Contest) -> Resource | None:
-        """Return what should exist for a host, or None for nothing."""
+        """Return what should exist for a host; None for nothing."""
+        # This check comes first, so that it is reported even where something else holds the host.
         unprotected = self._unprotected(contest)
-        asking = [claim for claim in contest.claims if not _waits(claim)]
-        if not asking or (contest.live and any(claim.blocked for claim in contest.claims)):
+        claims = [claim for claim in contest.claims if not _waits(claim)]
+        if not claims or (contest.live and any(claim.blocked for claim in contest.claims)):
             return self._held(contest)
-        head = asking[0]
-        self._compare(contest.host, asking)
+        head = claims[0]
+        self._report_options(contest.host, claims)
         tunnel = self._tunnel(head)
-        found = self._routes(contest.host, asking)
+        routing = self._routes(contest.host, claims)
         name = contest.live.name if contest.live else _name(head)
-        if tunnel is None or self._obstructed(contest, asking, name) or unprotected:
+        if tunnel is None or self._obstructed(contest, claims, name) or unprotected:
             return self._held(contest)
-        if not found.targets or (contest.live and found.flaws & HOLDING):
-            return None if found.flaws <= GOING else self._held(contest)
-        return self._resource(contest, asking, self._spec(contest, head, tunnel, found), name)
+        if not routing.routes or (contest.live and routing.flaws & HOLDING):
+            return None if routing.flaws <= DELETING else self._held(contest)
+        return self._resource(contest, claims, self._spec(contest, head, tunnel, routing), name)
 
     def _resource(
         self, contest: Contest, claims: Sequence[Claim], spec: Spec, name: str
     ) -> Resource:
         head = claims[0].ingress
-        whose = self.inventory.whose.get((head.namespace, name))
+        kind = self.inventory.owner_kinds.get((head.namespace, name))
         return Resource(
             host=contest.host,
             namespace=head.namespace,
@@ -75,115 +87,114 @@ class Merger:
             owners=_owners(claims),
             labels=names.labels(self.stack, head.namespace, head.name, head.uid),
             spec=spec,
-            adopts=contest.live is not None or whose in _TAKEN_UP,
-            inherits=contest.live is not None and whose is OwnerKind.PREDECESSOR,
+            adopts=contest.live is not None or kind in _TAKEN_OVER,
+            inherits=contest.live is not None and kind is OwnerKind.PREDECESSOR,
         )
 
     def _held(self, contest: Contest) -> Resource | None:
-        """Declare the live object again, with its present Ingresses; protection is not put off."""
+        """Declare the live object again, owned by the Ingresses that claim it now.
+
+        Protection is the exception: an Ingress that asks for it gets it at once.
+        """
         live = contest.live
         if live is None:
             return None
-        kept = kept_spec(live)
-        spec = replace(kept, http=self._protected(kept.http, contest))
+        spec = held_spec(live)
+        spec = replace(spec, http=self._protected(spec.http, contest))
         return replace(self._resource(contest, contest.claims, spec, live.name), held=True)
 
     def _protected(self, http: HttpConfig, contest: Contest) -> HttpConfig:
-        """Add the protection that any Ingress of the host asks for, also one that is unclear."""
+        """Add the protection that any claim asks for, blocked claims included."""
         if not self.schema.protection:
             return replace(http, sso=None, block_access=None)
+        options = [claim.options for claim in contest.claims]
         return replace(
             http,
-            sso=bool(http.sso) or any(each.wishes.sso for each in contest.claims),
-            block_access=bool(http.block_access)
-            or any(each.wishes.block_access for each in contest.claims),
+            sso=bool(http.sso) or any(option.sso for option in options),
+            block_access=bool(http.block_access) or any(option.block_access for option in options),
         )
 
-    def _obstructed(self, contest: Contest, asking: Sequence[Claim], name: str) -> bool:
-        """Say whether the host cannot be declared now, and tell why."""
+    def _obstructed(self, contest: Contest, claims: Sequence[Claim], name: str) -> bool:
+        """Say whether the host cannot be declared now, and report why."""
         problems = (
-            self._claimed_elsewhere(contest, asking, name),
-            self._unverified(contest, asking),
-            self._apex(asking[0]),
+            self._claimed_elsewhere(contest, claims[0], name),
+            self._unverified(contest, claims[0]),
+            self._apex(claims[0]),
         )
         for problem in filter(None, problems):
-            self.notices.add(asking[0].ingress, problem)
+            self.notices.add(claims[0].ingress, problem)
         return any(problems)
 
-    def _claimed_elsewhere(
-        self, contest: Contest, asking: Sequence[Claim], name: str
-    ) -> Problem | None:
-        foreign = self.inventory.foreign_for(contest.host)
-        foreign = foreign or self.inventory.left_for(contest.host, contest.live)
-        if foreign is not None:
+    def _claimed_elsewhere(self, contest: Contest, head: Claim, name: str) -> Problem | None:
+        other = self.inventory.foreign_for(contest.host)
+        other = other or self.inventory.unadopted_for(contest.host, contest.live)
+        if other is not None:
             message = (
-                f"PangolinResource {foreign.namespace}/{foreign.name} exposes {contest.host}, and"
-                " it is not ours: delete it, or give the host up"
+                f"PangolinResource {other.namespace}/{other.name} already exposes {contest.host},"
+                " and this stack does not own it: delete it, or use another host"
             )
             return Problem(Reason.HOST_CONFLICT, message, contest.host)
-        key = (asking[0].ingress.namespace, name)
-        if self.inventory.whose.get(key) is OwnerKind.OTHER_STACK:
-            message = f"PangolinResource {'/'.join(key)} belongs to another stack"
+        key = (head.ingress.namespace, name)
+        if self.inventory.owner_kinds.get(key) is OwnerKind.OTHER_STACK:
+            message = f"PangolinResource {'/'.join(key)} belongs to another stack: remove it there"
             return Problem(Reason.HOST_CONFLICT, message, contest.host)
         return None
 
-    def _unverified(self, contest: Contest, asking: Sequence[Claim]) -> Problem | None:
-        if not asking[0].unverified:
+    def _unverified(self, contest: Contest, head: Claim) -> Problem | None:
+        if not head.unverified:
             return None
         message = f"no verified domain of the tunnel's organisation covers {contest.host}"
         if contest.live:
-            return Problem(
-                Reason.DOMAIN_NOT_VERIFIED, f"{message}: it stays as it is", contest.host
-            )
-        message = f"{message}: it is split at {asking[0].domain}"
-        self.notices.add(
-            asking[0].ingress, Problem(Reason.DOMAIN_NOT_VERIFIED, message, contest.host)
-        )
+            message = f"{message}: it stays unchanged until a domain is verified"
+            return Problem(Reason.DOMAIN_NOT_VERIFIED, message, contest.host)
+        # A new host is declared all the same, since Pangolin may accept its domain.
+        message = f"{message}: pic uses base domain {head.domain}"
+        self.notices.add(head.ingress, Problem(Reason.DOMAIN_NOT_VERIFIED, message, contest.host))
         return None
 
     def _apex(self, head: Claim) -> Problem | None:
         if head.subdomain is not None or self.schema.subdomain_optional:
             return None
         message = (
-            f"{head.host} is its own base domain, which the installed CRD cannot express; ways"
-            " out: another subdomain, a parent domain in domain-name or pic:domains, or an"
-            " operator whose CRD lets subdomain be absent"
+            f"{head.host} is its own base domain, and the installed CRD requires a subdomain: use a"
+            " subdomain, name a parent domain in the annotation domain-name or in pic:domains, or"
+            " upgrade the Pangolin operator"
         )
         return Problem(Reason.APEX_UNSUPPORTED, message, head.host)
 
     def _unprotected(self, contest: Contest) -> bool:
-        """Say whether protection is asked for that the CRD cannot express, and tell who asks."""
+        """Say whether claims ask for protection that the CRD cannot express, and report them."""
         if self.schema.protection:
             return False
-        asking = [each for each in contest.claims if each.wishes.sso or each.wishes.block_access]
+        claims = [
+            claim for claim in contest.claims if claim.options.sso or claim.options.block_access
+        ]
         message = (
-            "the installed CRD has no sso and blockAccess, so the host would be open to everybody"
+            "the installed CRD has no sso and no blockAccess, so the host would be open to the"
+            " public: upgrade the Pangolin operator, or remove the annotation"
         )
-        for claim in asking:
+        for claim in claims:
             self.notices.add(
                 claim.ingress, Problem(Reason.PROTECTION_UNSUPPORTED, message, contest.host)
             )
-        return bool(asking)
+        return bool(claims)
 
-    def _compare(self, host: str, asking: Sequence[Claim]) -> None:
-        """Tell every Ingress of a host where they disagree."""
+    def _report_options(self, host: str, claims: Sequence[Claim]) -> None:
+        """Report where the Ingresses of a host disagree, and which of them block all access."""
         views: dict[str, set[object]] = {
-            "sso": {each.wishes.sso for each in asking},
-            "block-access": {each.wishes.block_access for each in asking},
-            "tunnel": {_tunnel_view(each) for each in asking},
-            "domain": {(each.domain, each.subdomain) for each in asking},
+            "sso": {claim.options.sso for claim in claims},
+            "block-access": {claim.options.block_access for claim in claims},
+            "tunnel": {_tunnel_view(claim) for claim in claims},
+            "domain": {(claim.domain, claim.subdomain) for claim in claims},
         }
-        for what, values in views.items():
-            if len(values) > 1:
-                rule = "the protecting value wins" if what in _PROTECTING else "the oldest decides"
-                message = f"the Ingresses of {host} disagree on {what}: {rule}"
-                for claim in asking:
-                    self.notices.add(
-                        claim.ingress, Problem(Reason.ANNOTATION_CONFLICT, message, host)
-                    )
-        message = "block-access blocks everybody, people who are logged in too"
-        for claim in asking:
-            if claim.wishes.block_access:
+        for option in (option for option, values in views.items() if len(values) > 1):
+            rule = "true wins" if option in _PROTECTING else "the oldest Ingress decides"
+            message = f"the Ingresses of {host} disagree on {option}: {rule}"
+            for claim in claims:
+                self.notices.add(claim.ingress, Problem(Reason.ANNOTATION_CONFLICT, message, host))
+        message = "block-access blocks all access, for logged-in users as well"
+        for claim in claims:
+            if claim.options.block_access:
                 self.notices.add(claim.ingress, Problem(Reason.BLOCK_ACCESS, message))
 
     def _tunnel(self, head: Claim) -> TunnelRef | None:
@@ -191,91 +202,99 @@ class Merger:
         if isinstance(tunnel, Problem):
             self.notices.add(head.ingress, tunnel)
         elif tunnel and tunnel.waiting:
-            message = f"tunnel {tunnel.ref.name} is {tunnel.waiting}"
+            message = (
+                f"tunnel {tunnel.ref.name} is not ready (status: {tunnel.waiting}); its hosts are"
+                " declared all the same"
+            )
             self.notices.add(head.ingress, Problem(Reason.TUNNEL_NOT_READY, message))
         return tunnel.ref if isinstance(tunnel, ResolvedTunnel) else None
 
-    def _routes(self, host: str, asking: Sequence[Claim]) -> Routes:
-        found = Routes(host)
-        for claim in asking:
-            found.add(claim, self.resolver, self.notices)
-        for claim in asking:
-            found.add_default(claim, self.resolver, self.notices)
-        return found
+    def _routes(self, host: str, claims: Sequence[Claim]) -> Routes:
+        routing = Routes(host, self.resolver, self.notices)
+        for claim in claims:
+            routing.add(claim)
+        # A root path of any Ingress comes before the default backend of any other one.
+        for claim in claims:
+            routing.add_default(claim)
+        return routing
 
-    def _spec(self, contest: Contest, head: Claim, tunnel: TunnelRef, found: Routes) -> Spec:
-        known = contest.live.spec.name if contest.live else None
+    def _spec(self, contest: Contest, head: Claim, tunnel: TunnelRef, routing: Routes) -> Spec:
+        live_name = contest.live.spec.name if contest.live else None
         return Spec(
             enabled=True,
-            name=known or head.host,
+            name=live_name or head.host,
             protocol="http",
             tunnel=tunnel,
             http=self._protected(HttpConfig(head.domain, head.subdomain), contest),
-            targets=self._targets(head, found),
+            targets=self._targets(head, routing),
             single=self.schema.single_target,
         )
 
-    def _targets(self, head: Claim, found: Routes) -> tuple[Target, ...]:
+    def _targets(self, head: Claim, routing: Routes) -> tuple[Target, ...]:
         if self.schema.single_target:
-            return (self._single(found),)
-        routes.remark(found, self.notices)
-        targets = tuple(sorted((target for target, _, _ in found.targets), key=routes.order))
-        backends = {(each.ip, each.port, each.method) for each in targets}
+            return (self._single(routing),)
+        routes.report_ambiguity(routing)
+        targets = tuple(sorted((route.target for route in routing.routes), key=routes.order))
+        backends = {(target.ip, target.port, target.method) for target in targets}
         if len(backends) > 1 and self.settings.path_routing is PathRouting.WARN:
             message = (
-                f"{head.host} has {len(backends)} backends by path, and operators that do not send"
-                " paths on mix them; pic:pathRouting: trusted says yours does"
+                f"{head.host} has {len(backends)} backends on different paths, which operators that"
+                " ignore paths would mix: if yours routes by path, set pic:pathRouting to trusted"
             )
             self.notices.add(head.ingress, Problem(Reason.PATHS_MAY_MIX, message, head.host))
         return targets
 
-    def _single(self, found: Routes) -> Target:
-        best, *others = sorted(
-            found.targets,
-            key=lambda each: (not each[1].is_root, each[1].length, routes.order(each[0])),
-        )
+    def _single(self, routing: Routes) -> Target:
+        """Return the target of the root or of the shortest path, and report the other paths."""
+        best, *others = sorted(routing.routes, key=_single_order)
         for target, _, ingress in others:
             message = (
-                f"the installed CRD takes one target a host, so the path {target.path} is left out"
+                f"the installed CRD allows one target per host: path {target.path} is left out"
             )
-            self.notices.add(ingress, Problem(Reason.SINGLE_TARGET_ONLY, message, found.host))
-        return replace(best[0], path=None, match=None, priority=None)
+            self.notices.add(ingress, Problem(Reason.SINGLE_TARGET_ONLY, message, routing.host))
+        return replace(best.target, path=None, match=None, priority=None)
 
 
-_PROTECTING = frozenset({"sso", "block-access"})
+def _single_order(route: Route) -> tuple[bool, int, tuple[int, str, str]]:
+    return not route.match.is_root, route.match.length, routes.order(route.target)
 
 
-def stripped_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
-    """Tell of objects of ours whose labels somebody took, which the plan puts back."""
+def repaired_label_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
+    """Report the objects of ours that lost their labels, which the plan sets again."""
     return [
         Notice(
             Reason.LABELS_REPAIRED,
             Ref("PangolinResource", resource.namespace, resource.name),
-            "its labels were taken off by somebody; they are put back",
+            "another client removed its labels: pic sets them again",
             resource.host,
         )
         for resource in plan
-        if inventory.whose.get(resource.key) is OwnerKind.STRIPPED
+        if inventory.owner_kinds.get(resource.key) is OwnerKind.STRIPPED
     ]
 
 
-def left_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
-    """Tell of objects of the earlier stack that nothing in the plan takes over."""
-    wanted = {resource.key for resource in plan}
+def left_behind_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
+    """Report the objects of the earlier stack that the plan does not take over."""
+    planned = {resource.key for resource in plan}
     return [
         Notice(
             Reason.LEFT_BEHIND,
             Ref("PangolinResource", live.namespace, live.name),
-            "it is of the stack in pic:adoptFrom and nothing here asks for it: it stays as it is",
+            "it belongs to the stack in pic:adoptFrom, and no Ingress of this stack asks for it:"
+            " pic leaves it unchanged",
             live.host or None,
         )
         for live in inventory.earlier
-        if live.key not in wanted
+        if live.key not in planned
     ]
 
 
-def kept_spec(live: LiveResource) -> Spec:
-    """Return what a held object declares: the fields that pic owns, without the CRD's defaults."""
+def held_spec(live: LiveResource) -> Spec:
+    """Return what a held object declares: the live fields that pic owns.
+
+    Defaults of the CRD are left out, and so is what other field managers wrote. To declare those
+    would make pic their owner.
+    """
     spec, owned = live.spec, live.owned
     spec = replace(spec, targets=tuple(map(_without_default, spec.targets)))
     if not owned:
@@ -285,7 +304,7 @@ def kept_spec(live: LiveResource) -> Spec:
         enabled=spec.enabled if "enabled" in owned else None,
         name=spec.name if "name" in owned else None,
         protocol=spec.protocol if "protocol" in owned else None,
-        tunnel=_kept_tunnel(spec.tunnel, owned) if "tunnelRef" in owned else None,
+        tunnel=_held_tunnel(spec.tunnel, owned) if "tunnelRef" in owned else None,
         http=replace(
             http,
             domain_name=http.domain_name if "httpConfig.domainName" in owned else None,
@@ -296,16 +315,18 @@ def kept_spec(live: LiveResource) -> Spec:
     )
 
 
-def _kept_tunnel(tunnel: TunnelRef | None, owned: frozenset[str]) -> TunnelRef | None:
+def _held_tunnel(tunnel: TunnelRef | None, owned: frozenset[str]) -> TunnelRef | None:
     return tunnel if "tunnelRef.namespace" in owned else tunnel and TunnelRef(tunnel.name)
 
 
 def _without_default(target: Target) -> Target:
+    # The CRD sets a priority on every target, also on that of the whole host.
     return target if target.path is not None else replace(target, priority=None, match=None)
 
 
 def _waits(claim: Claim) -> bool:
-    """Nothing is made for an Ingress that is unclear now, or being deleted in the foreground."""
+    # The deletion of an Ingress in the foreground waits until every object that it owns is deleted.
+    # A new object would only delay it.
     return claim.blocked is not None or claim.ingress.foreground
 
 
@@ -314,10 +335,12 @@ def _tunnel_view(claim: Claim) -> object:
 
 
 def _name(head: Claim) -> str:
-    ingress: Ingress = head.ingress
-    return names.object_name(ingress.namespace, ingress.name, head.host)
+    return names.object_name(head.ingress.namespace, head.ingress.name, head.host)
 
 
 def _owners(claims: Sequence[Claim]) -> tuple[Owner, ...]:
-    found = (claim.ingress for claim in claims)
-    return tuple(dict.fromkeys(Owner(each.namespace, each.name, each.uid) for each in found))
+    ingresses = (claim.ingress for claim in claims)
+    # Two hosts of one Ingress may become the same public host.
+    return tuple(
+        dict.fromkeys(Owner(ingress.namespace, ingress.name, ingress.uid) for ingress in ingresses)
+    )

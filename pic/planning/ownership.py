@@ -1,7 +1,10 @@
-"""The PangolinResources that exist, told apart by whose they are. No I/O."""
+"""Decides who owns each live PangolinResource, and looks live objects up.
+
+The stack label decides. An object that lost it is still ours while pic is among its field managers.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,10 +13,11 @@ from pic.core.model import Ingress, LiveResource
 
 
 class OwnerKind(StrEnum):
-    """To whom a live object belongs.
+    """Who owns a live object.
 
-    STRIPPED is ours without its labels; PREDECESSOR is of the Go controller whose labels we share;
-    EARLIER is of the stack whose objects this one takes over, by `pic:adoptFrom`.
+    STRIPPED is ours but lost its labels. PREDECESSOR belongs to the Go controller, whose labels pic
+    uses too. EARLIER belongs to the stack in `pic:adoptFrom`, whose objects this one takes over.
+    FOREIGN belongs to another client.
     """
 
     OURS = "ours"
@@ -26,12 +30,12 @@ class OwnerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """How objects are told apart.
+    """The rule that decides who owns an object.
 
     Attributes:
-        stack: The value of our stack label; empty takes every stack's objects as ours.
-        adopt: Objects of the predecessor may be taken over.
-        earlier: The label's value of the stack whose objects are taken over; empty is none.
+        stack: The value of our stack label; with the empty text the objects of all stacks are ours.
+        adopt: Whether objects of the predecessor may be taken over.
+        earlier: The stack label of the objects to take over; the empty text where there are none.
     """
 
     stack: str
@@ -39,7 +43,7 @@ class Ownership:
     earlier: str = ""
 
     def of(self, live: LiveResource) -> OwnerKind:
-        """Say whose an object is."""
+        """Return who owns an object."""
         label = live.labels.get(names.STACK_LABEL)
         if label is not None:
             return self._of_stack(label)
@@ -60,54 +64,52 @@ class Inventory:
 
     def __init__(self, live: Iterable[LiveResource], ownership: Ownership) -> None:
         self.adopt = ownership.adopt
-        self.whose: dict[tuple[str, str], OwnerKind] = {}
+        self.owner_kinds: dict[tuple[str, str], OwnerKind] = {}
         self._ours: dict[str, list[LiveResource]] = defaultdict(list)
         self._owned: dict[tuple[str, str], list[LiveResource]] = defaultdict(list)
         self._earlier: dict[str, list[LiveResource]] = defaultdict(list)
         self._predecessors: dict[str, list[LiveResource]] = defaultdict(list)
         self._foreign: dict[str, list[LiveResource]] = defaultdict(list)
-        for each in sorted(live, key=lambda found: found.key):
-            self._sort_in(each, ownership.of(each))
+        for resource in sorted(live, key=lambda resource: resource.key):
+            self._add(resource, ownership.of(resource))
 
-    def _sort_in(self, live: LiveResource, whose: OwnerKind) -> None:
-        self.whose[live.key] = whose
-        if whose in (OwnerKind.OURS, OwnerKind.STRIPPED):
+    def _add(self, live: LiveResource, kind: OwnerKind) -> None:
+        self.owner_kinds[live.key] = kind
+        if kind in (OwnerKind.OURS, OwnerKind.STRIPPED):
             self._ours[live.host].append(live)
-            self._note_owners(live)
-        elif whose is OwnerKind.EARLIER:
+            self._add_owners(live)
+        elif kind is OwnerKind.EARLIER:
             self._earlier[live.host].append(live)
-            self._note_owners(live)
-        elif whose is OwnerKind.PREDECESSOR:
+            self._add_owners(live)
+        elif kind is OwnerKind.PREDECESSOR:
             self._predecessors[live.host].append(live)
         else:
             self._foreign[live.host].append(live)
 
-    def _note_owners(self, live: LiveResource) -> None:
+    def _add_owners(self, live: LiveResource) -> None:
         if not live.host:
             return
-        # The label names the oldest owner where ownerReferences are left out.
-        found = {names.label_value(owner.name) for owner in live.owners}
-        for label in found | {live.labels.get(names.NAME_LABEL, "")}:
+        # With pic:ownerReferences false only the label names an owner, the oldest one.
+        owners = {names.label_value(owner.name) for owner in live.owners}
+        for label in owners | {live.labels.get(names.NAME_LABEL, "")}:
             self._owned[live.namespace, label].append(live)
 
     @property
     def ours(self) -> tuple[LiveResource, ...]:
         """Every live object of ours, by namespace and name."""
-        found = (live for each in self._ours.values() for live in each)
-        return tuple(sorted(found, key=lambda live: live.key))
+        return _by_key(self._ours)
 
     @property
     def earlier(self) -> tuple[LiveResource, ...]:
         """Every live object of the earlier stack, by namespace and name."""
-        found = (live for each in self._earlier.values() for live in each)
-        return tuple(sorted(found, key=lambda live: live.key))
+        return _by_key(self._earlier)
 
     def ours_for(self, host: str) -> list[LiveResource]:
         """Return our live objects for a host."""
         return self._ours.get(host, [])
 
     def owned_by(self, ingress: tuple[str, str]) -> list[LiveResource]:
-        """Return live objects, ours or ours to take over, that an Ingress owns.
+        """Return the live objects that an Ingress owns, ours and those of the earlier stack.
 
         Args:
             ingress: Its namespace and name.
@@ -116,32 +118,37 @@ class Inventory:
         return self._owned.get((namespace, names.label_value(name)), [])
 
     def foreign_for(self, host: str) -> LiveResource | None:
-        """Return an object of somebody else for a host."""
+        """Return an object for a host that neither pic nor its predecessor made, if one exists."""
         return next(iter(self._foreign.get(host, ())), None)
 
     def predecessors_for(self, host: str) -> list[LiveResource]:
-        """Return objects of the predecessor for a host."""
+        """Return the objects of the predecessor for a host."""
         return self._predecessors.get(host, [])
 
     def adoptable(self, host: str, claimants: Iterable[Ingress]) -> list[LiveResource]:
-        """Return what may be taken over for a host.
+        """Return the objects for a host that may be taken over.
 
-        Of an earlier stack it is what any claimant's namespace has, as with our own; of the
-        predecessor, whose label is no proof, only what it made for a claimant.
+        An object of the earlier stack need only be in a claimant's namespace, like our own. The
+        labels of the predecessor prove less, so its object must name a claimant as its owner.
         """
-        owners = {(each.namespace, each.uid) for each in claimants}
-        places = {namespace for namespace, _ in owners}
-        found = [live for live in self._earlier.get(host, ()) if live.namespace in places]
+        owners = {(ingress.namespace, ingress.uid) for ingress in claimants}
+        namespaces = {namespace for namespace, _ in owners}
+        earlier = [live for live in self._earlier.get(host, ()) if live.namespace in namespaces]
         if not self.adopt:
-            return found
-        return found + [
+            return earlier
+        return earlier + [
             live
             for live in self.predecessors_for(host)
             if (live.namespace, live.labels[names.UID_LABEL]) in owners
         ]
 
-    def left_for(self, host: str, adopted: LiveResource | None) -> LiveResource | None:
-        """Return what is to be taken over for a host and cannot be, besides what is adopted."""
-        mine = self.predecessors_for(host) if self.adopt else []
-        found = [*self._earlier.get(host, ()), *mine]
-        return next((each for each in found if each != adopted), None)
+    def unadopted_for(self, host: str, adopted: LiveResource | None) -> LiveResource | None:
+        """Return an object for a host that should be taken over but is not the adopted one."""
+        predecessors = self.predecessors_for(host) if self.adopt else []
+        candidates = [*self._earlier.get(host, ()), *predecessors]
+        return next((live for live in candidates if live != adopted), None)
+
+
+def _by_key(by_host: Mapping[str, list[LiveResource]]) -> tuple[LiveResource, ...]:
+    lives = (live for same_host in by_host.values() for live in same_host)
+    return tuple(sorted(lives, key=lambda live: live.key))

@@ -1,4 +1,8 @@
-"""What a path of an Ingress becomes as a target of the proxy. No I/O."""
+"""Translates a path of an Ingress into the way the proxy matches requests.
+
+Kubernetes matches a Prefix element by element, which the proxy can express only as a regular
+expression. A path that the proxy would misread is refused.
+"""
 
 import re
 from dataclasses import dataclass
@@ -12,24 +16,23 @@ HIGHEST_PRIORITY = 1000
 KEY_LENGTH = 50
 
 _QUOTED = re.compile(r"[\\.+*?()|\[\]{}^$]")
-_PRINTABLE = re.compile(
-    r"[!-_a-~]*"
-)  # ASCII without space and backtick, which ends the proxy's rule
+# ASCII without the space, and without the backtick, which would end the proxy's rule.
+_PRINTABLE = re.compile(r"[!-_a-~]*")
 _ENCODED = {code: f"{code:x}" for code in range(128) if not chr(code).isalnum()}
 _UNCLEAR = re.compile(r"//|[?#]|%2f|/\.\.?(/|$)", re.IGNORECASE)
 
 
 class UnusablePathError(ValueError):
-    """A path that cannot be sent on; the text says why."""
+    """Reports a path that cannot be used; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathMatch:
-    """How requests are matched: `path`, `match` and `priority` are None for the whole host.
+    """How the proxy matches requests; `path`, `match` and `priority` are None for the whole host.
 
     Attributes:
-        length: Characters of the normalised path, which is what its priority comes from.
-        capped: It is so long that its priority would be higher than there are.
+        length: The number of characters of the normalised path, which decides its priority.
+        capped: The path is so long that its priority exceeds the highest possible one.
     """
 
     path: str | None = None
@@ -40,7 +43,7 @@ class PathMatch:
 
     @property
     def is_root(self) -> bool:
-        """It matches every request of the host."""
+        """Whether it matches every request of the host."""
         return self.path is None
 
 
@@ -48,13 +51,17 @@ ROOT = PathMatch()
 
 
 def translate(path: str, kind: PathType, *, regex: bool) -> PathMatch:
-    """Return the route of a path.
+    """Return how the proxy matches a path.
 
-    Prefix means whole path elements, as Kubernetes defines it. With `regex` the text of an
-    ImplementationSpecific path is a regular expression itself.
+    A Prefix matches whole path elements, as Kubernetes defines it.
+
+    Args:
+        path: As written; the empty text means the root.
+        kind: The path type.
+        regex: An ImplementationSpecific path is a regular expression.
 
     Raises:
-        UnusablePathError: The path would be misread, or injected into the proxy's rule.
+        UnusablePathError: The proxy would misread the path, or it would change the proxy's rule.
     """
     path = path or "/"
     _check_text(path)
@@ -69,17 +76,20 @@ def translate(path: str, kind: PathType, *, regex: bool) -> PathMatch:
 
 
 def quote(text: str) -> str:
-    """Quote what has a meaning in a regular expression, and nothing else."""
+    """Quote the characters that have a meaning in a regular expression, and no others.
+
+    `re.escape` also quotes characters such as `-`, which would make the paths harder to read.
+    """
     return _QUOTED.sub(r"\\\g<0>", text)
 
 
 def proxy_key(path: str) -> str:
-    """Return what older Pangolin releases tell the paths of a host apart by."""
+    """Return the key by which older Pangolin releases distinguish the paths of a host."""
     return path[:KEY_LENGTH].translate(_ENCODED)[:KEY_LENGTH]
 
 
 def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> PathMatch:
-    # 100 is what the proxy takes for "none given", so a path never has it.
+    # The proxy takes priority 100 for "not given", so the priorities of paths begin above it.
     priority = 102 + 2 * len(normalised) + exact
     capped = priority > HIGHEST_PRIORITY
     return PathMatch(path, match, min(priority, HIGHEST_PRIORITY), len(normalised), capped)
@@ -88,13 +98,14 @@ def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> Pa
 def _expression(text: str) -> PathMatch:
     stem = text.removeprefix("^")
     if not stem.startswith("/"):
-        raise UnusablePathError("it does not begin with /")
+        raise UnusablePathError("it must begin with /")
     options = re2.Options()
     options.log_errors = False
     try:
         re2.compile(f"^{stem}", options)
     except re2.error as error:
-        raise UnusablePathError(f"not a regular expression of RE2: {_plain(error)}") from error
+        problem = f"it is not a valid RE2 regular expression: {_plain(error)}"
+        raise UnusablePathError(problem) from error
     return _route(f"^{stem}", "regex", stem)
 
 
@@ -108,12 +119,12 @@ def _check_text(path: str) -> None:
         raise UnusablePathError(f"it is longer than {LONGEST} characters")
     if not _PRINTABLE.fullmatch(path):
         raise UnusablePathError(
-            "it holds a backtick, a space, a control character or a letter beyond ASCII"
+            "it contains a backtick, a space, a control character or a character beyond ASCII"
         )
 
 
 def _check_clear(path: str) -> None:
     if not path.startswith("/"):
-        raise UnusablePathError("it does not begin with /")
+        raise UnusablePathError("it must begin with /")
     if _UNCLEAR.search(path):
-        raise UnusablePathError("it holds //, /./, /../, ?, # or %2f")
+        raise UnusablePathError("it contains //, /./, /../, ?, # or %2f")

@@ -1,4 +1,8 @@
-"""Which Ingress counts, and what its annotations and class ask for. No I/O."""
+"""Selects the Ingresses that pic exposes, by class and annotations.
+
+The class decides first: `spec.ingressClassName`, else the legacy annotation. Solvers of
+cert-manager and canaries of ingress-nginx repeat the host of another Ingress, so they own none.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,47 +28,59 @@ _OWN_CLASS = "pangolin"
 
 
 @dataclass(frozen=True, slots=True)
-class Managed:
-    """An Ingress that is ours to expose, with the name of its tunnel as its class has it."""
+class Selected:
+    """An Ingress that pic exposes.
+
+    Attributes:
+        options: What its annotations ask for.
+        class_tunnel: The tunnel that its class stands for.
+    """
 
     ingress: Ingress
-    wishes: IngressOptions
+    options: IngressOptions
     class_tunnel: str
 
     @property
     def tunnel(self) -> str:
-        """The tunnel's name, perhaps with a namespace: the annotation's, else the class's."""
-        return self.wishes.tunnel or self.class_tunnel
+        """The tunnel of the annotation, else of the class; perhaps with a namespace."""
+        return self.options.tunnel or self.class_tunnel
 
 
-def managed(
+def select(
     ingresses: Iterable[Ingress],
     classes: tuple[IngressClass, ...] | None,
     settings: Settings,
     notices: NoticeLog,
-) -> Iterator[Managed]:
-    """Yield the Ingresses that are ours to expose."""
+) -> Iterator[Selected]:
+    """Yield the Ingresses that pic exposes.
+
+    Args:
+        ingresses: All Ingresses, of any class.
+        classes: The IngressClasses; None where they were not read.
+        settings: They have the class patterns and the tunnels of the classes.
+        notices: Gets the Ingresses that are ignored, and the annotations that are not usable.
+    """
     default = _default_class(classes, settings)
     for ingress in ingresses:
         name = _our_class(ingress, default, settings)
-        wishes = annotations.read(ingress.annotations) if name else annotations.NONE
-        if not name or wishes.enabled is Switch.OFF:
+        options = annotations.read(ingress.annotations) if name else annotations.NO_OPTIONS
+        if not name or options.enabled is Switch.OFF:
             continue
         if reason := ignored(ingress):
             notices.add(ingress, Problem(reason, _WHY_IGNORED[reason]))
             continue
-        for problem in wishes.problems:
+        for problem in options.problems:
             notices.add(ingress, problem)
-        yield Managed(ingress, wishes, _class_tunnel(name, settings))
+        yield Selected(ingress, options, _class_tunnel(name, settings))
 
 
 def class_of(ingress: Ingress) -> str:
-    """Return the class: the field's, else the legacy annotation's, else the empty text."""
+    """Return the class of an Ingress; the empty text where it has none."""
     return ingress.class_name or ingress.annotations.get(annotations.LEGACY_CLASS) or ""
 
 
 def _our_class(ingress: Ingress, default: str, settings: Settings) -> str:
-    """Return the class by which an Ingress is ours, the empty text where it is not."""
+    """Return the class that makes an Ingress ours; the empty text where it is not ours."""
     name = class_of(ingress)
     if not name:
         return default
@@ -72,19 +88,24 @@ def _our_class(ingress: Ingress, default: str, settings: Settings) -> str:
 
 
 def _is_ours(name: str, settings: Settings) -> bool:
+    # The suffix names the tunnel, so a class without one cannot be meant.
     if name == f"{_OWN_CLASS}-":
         return False
     return any(fnmatchcase(name, pattern) for pattern in settings.ingress_classes if pattern)
 
 
 def _default_class(classes: tuple[IngressClass, ...] | None, settings: Settings) -> str:
-    """Return the class of an Ingress without one, where pattern "" asks for those."""
+    """Return the class of Ingresses without one; the pattern "" includes those."""
     if "" not in settings.ingress_classes:
         return ""
     if classes is None:
         return _OWN_CLASS
-    marked = sorted(each.name for each in classes if each.default and _is_ours(each.name, settings))
-    return marked[0] if marked else ""
+    defaults = sorted(
+        ingress_class.name
+        for ingress_class in classes
+        if ingress_class.default and _is_ours(ingress_class.name, settings)
+    )
+    return defaults[0] if defaults else ""
 
 
 def _class_tunnel(name: str, settings: Settings) -> str:
@@ -95,13 +116,13 @@ def _class_tunnel(name: str, settings: Settings) -> str:
 
 
 _WHY_IGNORED = {
-    Reason.SOLVER_IGNORED: "an HTTP-01 solver of cert-manager never owns a host",
-    Reason.CANARY_IGNORED: "a canary of ingress-nginx repeats another Ingress on purpose",
+    Reason.SOLVER_IGNORED: "it serves an HTTP-01 challenge of cert-manager, so pic ignores it",
+    Reason.CANARY_IGNORED: "it is a canary of ingress-nginx, so pic exposes only the main Ingress",
 }
 
 
 def ignored(ingress: Ingress) -> Reason | None:
-    """Return why an Ingress of any class never owns a host, or None."""
+    """Return why an Ingress of any class never owns a host; None where it may own one."""
     if _is_solver(ingress):
         return Reason.SOLVER_IGNORED
     if annotations.switch(ingress.annotations, annotations.CANARY) is Switch.ON:
@@ -118,6 +139,7 @@ def is_solver_path(path: IngressPath) -> bool:
 def _is_solver(ingress: Ingress) -> bool:
     if ingress.labels.get(SOLVER_LABEL) == "true":
         return True
+    # cert-manager may also edit an existing Ingress, which then has other paths as well.
     paths = [path for rule in ingress.rules for path in rule.paths]
     solving = all(is_solver_path(path) or path.path.startswith(CHALLENGE) for path in paths)
     return bool(paths) and solving and ingress.default_backend is None

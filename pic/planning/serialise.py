@@ -1,4 +1,4 @@
-"""Our values as the JSON that Kubernetes and our readers see. No I/O."""
+"""Turns planned values into JSON, for the Kubernetes API and for the output of `pic plan`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,9 +17,9 @@ PLAN_VERSION = 1
 
 
 def spec(value: Spec) -> Json:
-    """Return `.spec` of a PangolinResource exactly as it is sent."""
+    """Return `.spec` of a PangolinResource, exactly as pic sends it."""
     http = value.http
-    targets = [target(each) for each in value.targets]
+    targets = [target(entry) for entry in value.targets]
     single = targets[0] if targets else None
     tunnel = value.tunnel and present(
         {"name": value.tunnel.name, "namespace": value.tunnel.namespace}
@@ -58,35 +58,35 @@ def target(value: Target) -> Json:
 
 
 def present(fields: Mapping[str, object]) -> Json:
-    """Return the fields that are there: no None, no empty map, no empty list."""
+    """Return the fields without those that are None, an empty map or an empty list."""
     return {key: value for key, value in fields.items() if value not in (None, {}, [])}
 
 
 def owner_references(owners: Sequence[Owner]) -> list[Json]:
-    """Return `metadata.ownerReferences`; only one owner may be the controller: the first."""
+    """Return `metadata.ownerReferences`; Kubernetes allows one controller, which is the first."""
     return [
         {
             "apiVersion": "networking.k8s.io/v1",
             "kind": "Ingress",
             "name": owner.name,
             "uid": owner.uid,
-            "controller": at == 0,
+            "controller": position == 0,
             "blockOwnerDeletion": True,
         }
-        for at, owner in enumerate(owners)
+        for position, owner in enumerate(owners)
     ]
 
 
 def plan(value: Plan) -> Json:
-    """Return the plan as its versioned contract has it."""
+    """Return the whole plan; its shape is versioned by `PLAN_VERSION`."""
     return {
         "version": PLAN_VERSION,
-        "resources": [resource(each) for each in value.resources],
+        "resources": [resource(planned) for planned in value.resources],
         "records": [
-            {"host": each.host, "ip": each.ip, "owners": owners(each.owners)}
-            for each in value.records
+            {"host": record.host, "ip": record.ip, "owners": owners(record.owners)}
+            for record in value.records
         ],
-        "notices": [notice(each) for each in value.notices],
+        "notices": [notice(reported) for reported in value.notices],
     }
 
 
@@ -104,8 +104,8 @@ def resource(value: Resource) -> Json:
 
 
 def owners(value: Sequence[Owner]) -> list[Json]:
-    """Return owners as the plan shows them."""
-    return [{"namespace": each.namespace, "name": each.name} for each in value]
+    """Return owners as the output of the plan names them."""
+    return [{"namespace": owner.namespace, "name": owner.name} for owner in value]
 
 
 def notice(value: Notice) -> Json:

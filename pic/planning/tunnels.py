@@ -1,4 +1,8 @@
-"""Which tunnel a host goes through, and whose verified domains that brings. No I/O."""
+"""Finds the tunnel of a host, and the verified domains of the tunnel's organisation.
+
+Without a namespace a name means the tunnel in the Ingress's own namespace, else the only tunnel of
+that name elsewhere. `pic:tunnelNamespace` replaces this search by one namespace.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,16 +21,17 @@ from pic.settings.parse import Settings
 
 
 class TunnelError(ProblemError):
-    """A tunnel that cannot be used now."""
+    """Reports a tunnel that cannot be used now."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTunnel:
-    """A tunnel that was found.
+    """A tunnel that exists and may be used.
 
     Attributes:
-        organization: The tunnel's, where organisations are known and it names one.
-        waiting: Its status, where that is not Ready; empty otherwise.
+        organization: The organisation of the tunnel; None where organisations were not read or the
+            tunnel names none.
+        waiting: The status of a tunnel that is not ready, `none` without one; else empty.
     """
 
     ref: TunnelRef
@@ -35,77 +40,97 @@ class ResolvedTunnel:
 
 
 class Tunnels:
-    """Finds tunnels by name; every answer is the same for the same namespace and name."""
+    """Finds tunnels by name, and remembers the answers."""
 
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self._settings = settings
         self._checked = snapshot.tunnels is not None
         self._namespaced = snapshot.schema.tunnel_namespace
-        self._by_key = {(each.namespace, each.name): each for each in snapshot.tunnels or ()}
+        self._by_key = {
+            (tunnel.namespace, tunnel.name): tunnel for tunnel in snapshot.tunnels or ()
+        }
         self._by_name: dict[str, list[Tunnel]] = defaultdict(list)
         for tunnel in self._by_key.values():
             self._by_name[tunnel.name].append(tunnel)
         self._organizations = (
             None
             if snapshot.organizations is None
-            else {(each.namespace, each.name): each for each in snapshot.organizations}
+            else {
+                (organization.namespace, organization.name): organization
+                for organization in snapshot.organizations
+            }
         )
-        self._known: dict[tuple[str, str], ResolvedTunnel | Problem] = {}
+        self._answers: dict[tuple[str, str], ResolvedTunnel | Problem] = {}
 
-    def find(self, written: str, namespace: str) -> ResolvedTunnel | Problem:
-        """Find what an Ingress of that namespace calls its tunnel: `name` or `namespace/name`."""
-        key = (namespace, written)
-        if key not in self._known:
+    def find(self, reference: str, namespace: str) -> ResolvedTunnel | Problem:
+        """Find a tunnel, or say why it cannot be used.
+
+        Args:
+            reference: What the Ingress calls it: `name` or `namespace/name`.
+            namespace: The namespace of the Ingress.
+        """
+        key = (namespace, reference)
+        if key not in self._answers:
             try:
-                self._known[key] = self._find(written, namespace)
+                self._answers[key] = self._find(reference, namespace)
             except TunnelError as error:
-                self._known[key] = error.problem
-        return self._known[key]
+                self._answers[key] = error.problem
+        return self._answers[key]
 
-    def _find(self, written: str, namespace: str) -> ResolvedTunnel:
-        place, slash, name = written.rpartition("/")
+    def _find(self, reference: str, namespace: str) -> ResolvedTunnel:
+        place, slash, name = reference.rpartition("/")
         if not names.is_object_name(name) or (slash and not names.is_label_name(place)):
-            raise TunnelError(Reason.TUNNEL_NOT_FOUND, f"{written[:80]!r} names no tunnel")
+            raise TunnelError(
+                Reason.TUNNEL_NOT_FOUND, f"{reference[:80]!r} is not the name of a tunnel"
+            )
         if place:
-            self._permit(place, written)
+            self._permit(place, reference)
         tunnel = self._locate(place or self._settings.tunnel_namespace, name, namespace)
         return ResolvedTunnel(
             self._ref(tunnel, namespace), self._organization(tunnel), _waiting(tunnel)
         )
 
-    def _permit(self, place: str, written: str) -> None:
+    def _permit(self, place: str, reference: str) -> None:
         allowed = {*self._settings.tunnel_namespaces, self._settings.tunnel_namespace}
         if place not in allowed:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
-                f"tunnel {written}: pic:tunnelNamespaces does not list {place}",
+                f"tunnel {reference} is not allowed: pic:tunnelNamespaces does not list {place}",
             )
 
     def _locate(self, place: str | None, name: str, namespace: str) -> Tunnel:
         if not self._checked:
             return Tunnel(place or namespace, name, status="Ready")
-        if found := self._by_key.get((place or namespace, name)):
-            return found
+        if tunnel := self._by_key.get((place or namespace, name)):
+            return tunnel
         if place:
-            raise TunnelError(Reason.TUNNEL_NOT_FOUND, f"there is no tunnel {name} in {place}")
+            raise TunnelError(
+                Reason.TUNNEL_NOT_FOUND,
+                f"PangolinTunnel {name} does not exist in namespace {place}: create it, or correct"
+                " the name",
+            )
         return self._only(name, self._elsewhere(name), namespace)
 
     def _elsewhere(self, name: str) -> list[Tunnel]:
         allowed = self._settings.tunnel_namespaces
-        return [each for each in self._by_name[name] if not allowed or each.namespace in allowed]
+        return [
+            tunnel for tunnel in self._by_name[name] if not allowed or tunnel.namespace in allowed
+        ]
 
     def _only(self, name: str, candidates: Sequence[Tunnel], namespace: str) -> Tunnel:
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
             raise TunnelError(
-                Reason.TUNNEL_NOT_FOUND, f"there is no tunnel {name} in {namespace} or elsewhere"
+                Reason.TUNNEL_NOT_FOUND,
+                f"PangolinTunnel {name} does not exist in namespace {namespace} or elsewhere:"
+                " create it, or correct the name",
             )
-        places = ", ".join(sorted(f"{each.namespace}/{each.name}" for each in candidates))
+        places = ", ".join(sorted(f"{tunnel.namespace}/{tunnel.name}" for tunnel in candidates))
         raise TunnelError(
             Reason.TUNNEL_NOT_FOUND,
-            f"tunnel {name} is ambiguous: {places}; set pic:tunnelNamespace, or name it with its"
-            " namespace and list that in pic:tunnelNamespaces",
+            f"tunnel {name} is ambiguous, since {places} exist: set pic:tunnelNamespace, or write"
+            " namespace/name and list that namespace in pic:tunnelNamespaces",
         )
 
     def _ref(self, tunnel: Tunnel, namespace: str) -> TunnelRef:
@@ -113,24 +138,26 @@ class Tunnels:
         if abroad and not self._namespaced:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
-                f"tunnel {tunnel.name} is in {tunnel.namespace}, and the installed CRD knows only"
-                " tunnels of the object's own namespace",
+                f"tunnel {tunnel.name} is in namespace {tunnel.namespace}, but the installed CRD"
+                f" allows only tunnels in namespace {namespace}: upgrade the Pangolin operator",
             )
+        # Without the setting the namespace is left out where the CRD's default says the same.
         named = self._namespaced and (abroad or self._settings.tunnel_namespace is not None)
         return TunnelRef(tunnel.name, tunnel.namespace if named else None)
 
     def _organization(self, tunnel: Tunnel) -> Organization | None:
         if tunnel.organization is None or self._organizations is None:
             return None
-        found = self._organizations.get(tunnel.organization)
-        if found is None:
+        organization = self._organizations.get(tunnel.organization)
+        if organization is None:
             raise TunnelError(
                 Reason.ORGANIZATION_NOT_FOUND,
-                f"tunnel {tunnel.namespace}/{tunnel.name} belongs to organisation"
-                f" {'/'.join(tunnel.organization)}, which does not exist",
+                f"PangolinOrganization {'/'.join(tunnel.organization)} of tunnel"
+                f" {tunnel.namespace}/{tunnel.name} does not exist: create it, or correct"
+                " organizationRef",
             )
-        return found
+        return organization
 
 
 def _waiting(tunnel: Tunnel) -> str:
-    return "" if tunnel.status == "Ready" else tunnel.status or "without a status"
+    return "" if tunnel.status == "Ready" else tunnel.status or "none"

@@ -16,7 +16,7 @@ Updating (demo):
 Diagnostics:
   pulumi:pulumi:Stack (pic-demo):
     warning: EmptyHost: Ingress prod/web: a rule without a host is skipped
-    BlockAccess: Ingress prod/web: block-access blocks everybody
+    BlockAccess: Ingress prod/web: block-access blocks all access
 
 Outputs:
     resources: 1
@@ -90,7 +90,7 @@ def test_the_summary_of_an_update_has_operations_and_messages() -> None:
         "Diagnostics:\n"
         "  pulumi:pulumi:Stack (pic-demo):\n"
         "    warning: EmptyHost: Ingress prod/web: a rule without a host is skipped\n"
-        "    BlockAccess: Ingress prod/web: block-access blocks everybody\n"
+        "    BlockAccess: Ingress prod/web: block-access blocks all access\n"
         "\n"
         "Resources:\n"
         "    + 1 created\n"

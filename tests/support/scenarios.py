@@ -26,6 +26,8 @@ class Scenario(TypedDict, total=False):
     """One file.
 
     Attributes:
+        what: The rule that it shows, in one or more sentences.
+        area: The part of planning that it belongs to.
         manifests: The files of an offline plan, or of a branch if there are live objects.
         live: The raw objects of a cluster. A kind without an object was not read.
         piholeRecords: The records in Pi-hole.
@@ -33,7 +35,7 @@ class Scenario(TypedDict, total=False):
     """
 
     what: str
-    row: str
+    area: str
     settings: dict[str, object]
     schema: str
     stack: str

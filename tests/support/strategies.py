@@ -1,4 +1,4 @@
-"""Raw objects as clusters and files hold them, good ones and broken ones."""
+"""Draws raw objects as clusters and files have them, valid ones and broken ones."""
 
 from collections.abc import Mapping, Sequence
 
@@ -103,8 +103,8 @@ def some(options: Sequence[object]) -> SearchStrategy[object]:
 
 @st.composite
 def annotations(draw: DrawFn, leave_out: Sequence[str] = ()) -> Raw:
-    known = [key for key in ANNOTATIONS if key not in leave_out]
-    chosen = draw(st.lists(st.sampled_from(known), max_size=3, unique=True))
+    allowed = [key for key in ANNOTATIONS if key not in leave_out]
+    chosen = draw(st.lists(st.sampled_from(allowed), max_size=3, unique=True))
     return {key: draw(some(ANNOTATIONS[key])) for key in chosen}
 
 
@@ -175,10 +175,10 @@ def tunnels(draw: DrawFn) -> list[Raw]:
     places = draw(st.lists(st.sampled_from((*NAMESPACES, "net")), max_size=3, unique=True))
     ref = draw(some(({}, {"name": "acme", "namespace": "net"}, {"name": "none"})))
     status = {"status": draw(some(("Ready", "Creating", None)))}
-    found = [
+    raws = [
         named("PangolinTunnel", place, "default", spec={"organizationRef": ref}) for place in places
     ]
-    return [{**each, "status": status} for each in found]
+    return [{**tunnel, "status": status} for tunnel in raws]
 
 
 @st.composite
@@ -223,10 +223,10 @@ def live_objects(draw: DrawFn, namespace: str, name: str) -> Raw:
 
 @st.composite
 def worlds(draw: DrawFn, leave_out: Sequence[str] = ()) -> World:
-    """Draw a small cluster in which hosts, names and namespaces meet often."""
+    """Draw a small cluster in which hosts, names and namespaces often coincide."""
     keys = st.tuples(st.sampled_from(NAMESPACES), st.sampled_from(NAMES))
     where = draw(st.lists(keys, max_size=4, unique=True))
-    found: World = {
+    world: World = {
         "Ingress": [draw(ingresses(*key, (*HOSTS, *BAD_HOSTS), leave_out)) for key in where],
         "PangolinResource": [
             draw(live_objects(namespace, f"pic-{at}"))
@@ -234,16 +234,16 @@ def worlds(draw: DrawFn, leave_out: Sequence[str] = ()) -> World:
         ],
     }
     if draw(st.booleans()):
-        found["Service"] = [each for namespace in NAMESPACES for each in services(namespace)]
+        world["Service"] = [service for namespace in NAMESPACES for service in services(namespace)]
     if draw(st.booleans()):
-        found["PangolinTunnel"] = draw(tunnels())
-        found["PangolinOrganization"] = draw(organizations())
-    return found
+        world["PangolinTunnel"] = draw(tunnels())
+        world["PangolinOrganization"] = draw(organizations())
+    return world
 
 
 @st.composite
 def damaged(draw: DrawFn, value: object) -> object:
-    """Draw the value with something in it replaced by anything that JSON can hold."""
+    """Draw the value with one part of it replaced by any JSON value."""
     if isinstance(value, Mapping) and value and draw(st.integers(0, 4)):
         key = draw(st.sampled_from(sorted(value)))
         return {**value, key: draw(damaged(value[key]))}
@@ -255,18 +255,18 @@ def damaged(draw: DrawFn, value: object) -> object:
 
 @st.composite
 def damaged_worlds(draw: DrawFn) -> World:
-    """Draw a cluster of which every object is damaged, each still a map."""
-    found = draw(worlds())
-    kinds = {**found, "IngressClass": [named("IngressClass", "", "pangolin")]}
+    """Draw a cluster in which every object is damaged but is still a map."""
+    world = draw(worlds())
+    kinds = {**world, "IngressClass": [named("IngressClass", "", "pangolin")]}
     return {
-        kind: [each for raw in raws if isinstance(each := draw(damaged(raw)), dict)]
+        kind: [broken for raw in raws if isinstance(broken := draw(damaged(raw)), dict)]
         for kind, raws in kinds.items()
     }
 
 
 @st.composite
 def sound_worlds(draw: DrawFn) -> World:
-    """Draw a cluster in which every Ingress is in order, so that every host is exposed."""
+    """Draw a cluster in which every Ingress is valid, so that every host is exposed."""
     return {
         "Ingress": [draw(sound_ingresses(*key)) for key in zip(NAMESPACES, NAMES, strict=False)]
     }

@@ -101,7 +101,7 @@ def test_a_plan_of_files_as_text(capsys: Capture) -> None:
         "app.example.com  prod/pic-prod-web-7144d925  default   public    / →"
         " http://web.prod.svc.cluster.local:80\n"
         "\n"
-        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: name the host\n"
+        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host\n"
         "\n"
         "1 resource, 1 warning, 0 remarks\n"
     )
@@ -147,7 +147,7 @@ def test_a_plan_of_files_as_json(capsys: Capture) -> None:
                 "reason": "EmptyHost",
                 "object": {"kind": "Ingress", "namespace": "prod", "name": "web"},
                 "host": None,
-                "message": "a rule without a host is skipped: name the host",
+                "message": "a rule without a host is skipped: set its host",
             }
         ],
     }
@@ -169,7 +169,7 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
     main.main(["plan", "--stack", "prod", "--offline", "--manifests", "web.yaml"])
 
     assert capsys.readouterr().out.splitlines()[3:5] == [
-        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: name the host",
+        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host",
         "Warning: SettingDiffers: Setting backendScheme: PIC_BACKEND_SCHEME is 'https' and"
         " pic:backendScheme is 'http': pic uses pic:backendScheme",
     ]

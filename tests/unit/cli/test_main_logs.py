@@ -111,7 +111,7 @@ def test_failures_are_lines_and_the_end_has_the_exit_code(
 ) -> None:
     outcome = Outcome({"create": [urn(HOST)]})
     for event in (failed(HOST), said("error", "HTTP 429", urn(HOST))):
-        outcome.feed(event)
+        outcome.add_line(event)
     engines(FakeEngine(root, None, None, outcome))
 
     code, _, err = run_pic(capsys, "up", "--log-format", "json", "--quiet")

@@ -4,7 +4,7 @@ from pic.core.notices import Reason
 from pic.planning.annotations import (
     KEYS,
     NAMES,
-    NONE,
+    NO_OPTIONS,
     PREFIX,
     IngressOptions,
     Switch,
@@ -27,24 +27,24 @@ def test_a_switch_is_read_in_any_usual_spelling(value: str | None, expected: Swi
     assert switch({"key": value}, "key") is expected
 
 
-def test_a_switch_that_is_not_there_is_absent() -> None:
+def test_a_missing_switch_is_absent() -> None:
     assert switch({}, "key", null=Switch.UNREADABLE) is Switch.ABSENT
 
 
-def test_where_a_null_matters_it_is_what_the_caller_says() -> None:
+def test_the_caller_decides_what_a_null_counts_as() -> None:
     assert switch({"key": None}, "key", null=Switch.UNREADABLE) is Switch.UNREADABLE
 
 
-def test_annotations_of_others_ask_for_nothing() -> None:
-    assert read({"nginx.ingress.kubernetes.io/rewrite-target": "/"}) is NONE
+def test_annotations_with_other_prefixes_have_no_effect() -> None:
+    assert read({"nginx.ingress.kubernetes.io/rewrite-target": "/"}) is NO_OPTIONS
 
 
 def test_every_annotation_is_read() -> None:
     values = ("yes", " main ", "Example.COM.", "A.b", "1", "on", "true", "HTTPS")
 
-    found = read({f"{PREFIX}{name}": value for name, value in zip(NAMES, values, strict=True)})
+    options = read({f"{PREFIX}{name}": value for name, value in zip(NAMES, values, strict=True)})
 
-    assert found == IngressOptions(
+    assert options == IngressOptions(
         enabled=Switch.ON,
         tunnel="main",
         domain="example.com",
@@ -54,7 +54,7 @@ def test_every_annotation_is_read() -> None:
         path_regex=True,
         scheme="https",
     )
-    assert found.problems == ()
+    assert options.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -62,43 +62,45 @@ def test_every_annotation_is_read() -> None:
     [
         ("enabled", "maybe", IngressOptions(enabled=Switch.UNREADABLE, holds=True)),
         ("tunnel-name", "", IngressOptions(holds=True)),
-        ("domain-name", "com", IngressOptions(holds=True, renames=True)),
-        ("subdomain", "*", IngressOptions(holds=True, renames=True)),
+        ("domain-name", "com", IngressOptions(holds=True, hosts_unknown=True)),
+        ("subdomain", "*", IngressOptions(holds=True, hosts_unknown=True)),
         ("sso", "maybe", IngressOptions(sso=True)),
         ("block-access", "maybe", IngressOptions(block_access=True)),
         ("path-regex", "maybe", IngressOptions(holds=True)),
         ("backend-scheme", "h2c", IngressOptions(holds=True)),
     ],
 )
-def test_what_cannot_be_read_protects_or_holds_and_is_told(
+def test_an_unreadable_value_protects_or_holds_and_is_reported(
     name: str, value: str, expected: IngressOptions
 ) -> None:
-    found = read({f"{PREFIX}{name}": value})
+    options = read({f"{PREFIX}{name}": value})
 
-    assert found == expected
-    assert [problem.reason for problem in found.problems] == [Reason.INVALID_ANNOTATION]
+    assert options == expected
+    assert [problem.reason for problem in options.problems] == [Reason.INVALID_ANNOTATION]
 
 
-def test_a_long_value_is_shown_in_part() -> None:
+def test_a_long_value_is_cut_in_the_message() -> None:
     (problem,) = read({f"{PREFIX}path-regex": "x" * 200}).problems
 
     shown = "'" + "x" * 79
     assert problem.message == (
-        f"{PREFIX}path-regex is {shown}, allowed is true or false: its hosts stay as they are"
+        f"{PREFIX}path-regex is {shown}, but must be true or false: live hosts stay unchanged, new"
+        " hosts are not exposed"
     )
 
 
-def test_unknown_annotations_are_told_by_name() -> None:
+def test_an_unknown_annotation_is_reported_with_the_nearest_name() -> None:
     assert read({f"{PREFIX}sso2": "x", f"{PREFIX}Enabled": "x"}).problems == (
         Problem(
             Reason.UNKNOWN_ANNOTATION,
-            f"{PREFIX}Enabled does not exist; did you mean {PREFIX}enabled?",
+            f"{PREFIX}Enabled is not a known annotation; did you mean {PREFIX}enabled?",
         ),
         Problem(
-            Reason.UNKNOWN_ANNOTATION, f"{PREFIX}sso2 does not exist; did you mean {PREFIX}sso?"
+            Reason.UNKNOWN_ANNOTATION,
+            f"{PREFIX}sso2 is not a known annotation; did you mean {PREFIX}sso?",
         ),
     )
 
 
-def test_documentation_knows_of_each_annotation_what_happens_when_it_is_unreadable() -> None:
+def test_each_annotation_is_fully_documented() -> None:
     assert [key.name for key in KEYS if not (key.values and key.meaning and key.unreadable)] == []

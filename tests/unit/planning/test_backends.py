@@ -41,23 +41,23 @@ FAR = Service(
     external=True,
     external_name="a.example.org",
 )
-SERVICES = {(each.namespace, each.name): each for each in (WEB, PODS, BARE, FAR)}
-KNOWN = Resolver(SERVICES, Settings())
-UNKNOWN = Resolver(None, Settings(backend_scheme="https", cluster_domain="k8s.lan"))
+SERVICES = {(service.namespace, service.name): service for service in (WEB, PODS, BARE, FAR)}
+READ = Resolver(SERVICES, Settings())
+UNREAD = Resolver(None, Settings(backend_scheme="https", cluster_domain="k8s.lan"))
 ALLOWED = Resolver(SERVICES, Settings(allow_external_name=True))
 
 
 @pytest.mark.parametrize(
     ("resolver", "service", "port", "scheme", "target"),
     [
-        (KNOWN, "web", 80, None, Target("web.prod.svc.cluster.local", 80, "http")),
-        (KNOWN, "web", "http", "https", Target("web.prod.svc.cluster.local", 80, "https")),
-        (KNOWN, "web", "tls", None, Target("web.prod.svc.cluster.local", 443, "https")),
-        (KNOWN, "web", "grpc", "http", Target("web.prod.svc.cluster.local", 81, "http")),
-        (KNOWN, "pods", "a", None, Target("pods.prod.svc.cluster.local", 8080, "http")),
-        (KNOWN, "pods", "b", None, Target("pods.prod.svc.cluster.local", 81, "http")),
-        (KNOWN, "pods", "c", None, Target("pods.prod.svc.cluster.local", 82, "http")),
-        (UNKNOWN, "any", 80, None, Target("any.prod.svc.k8s.lan", 80, "https")),
+        (READ, "web", 80, None, Target("web.prod.svc.cluster.local", 80, "http")),
+        (READ, "web", "http", "https", Target("web.prod.svc.cluster.local", 80, "https")),
+        (READ, "web", "tls", None, Target("web.prod.svc.cluster.local", 443, "https")),
+        (READ, "web", "grpc", "http", Target("web.prod.svc.cluster.local", 81, "http")),
+        (READ, "pods", "a", None, Target("pods.prod.svc.cluster.local", 8080, "http")),
+        (READ, "pods", "b", None, Target("pods.prod.svc.cluster.local", 81, "http")),
+        (READ, "pods", "c", None, Target("pods.prod.svc.cluster.local", 82, "http")),
+        (UNREAD, "any", 80, None, Target("any.prod.svc.k8s.lan", 80, "https")),
         (ALLOWED, "far", 8080, None, Target("a.example.org", 8080, "http")),
         (ALLOWED, "far", 443, None, Target("a.example.org", 443, "https")),
         (ALLOWED, "far", "tls", "http", Target("a.example.org", 443, "http")),
@@ -73,46 +73,59 @@ def test_a_backend_resolves_to_an_address_port_and_scheme(
     ("resolver", "service", "port", "reason", "message"),
     [
         (
-            KNOWN,
+            READ,
             "web",
             "x",
             Reason.BACKEND_INVALID,
-            "Service web has no port 'x'; it has 80 http, 443 tls, 81 grpc",
+            "Service web has no port 'x'; its ports are: 80 http, 443 tls, 81 grpc",
         ),
-        (KNOWN, "bare", 80, Reason.BACKEND_INVALID, "Service bare has no port 80; it has none"),
         (
-            KNOWN,
+            READ,
+            "bare",
+            80,
+            Reason.BACKEND_INVALID,
+            "Service bare has no port 80; its ports are: none",
+        ),
+        (
+            READ,
             "web",
             None,
             Reason.BACKEND_INVALID,
-            "the backend names no usable port of Service web",
+            "the backend must name one port of Service web, by number or by name",
         ),
         (
-            KNOWN,
+            READ,
             "pods",
             "e",
             Reason.BACKEND_INVALID,
-            "port 70000 of Service pods is not between 1 and 65535",
+            "port 70000 of Service pods is not in the range 1 to 65535",
         ),
-        (KNOWN, "gone", 80, Reason.BACKEND_NOT_FOUND, "there is no Service gone in prod"),
-        (KNOWN, "", 80, Reason.BACKEND_INVALID, "'' is not the name of a Service"),
         (
-            UNKNOWN,
+            READ,
+            "gone",
+            80,
+            Reason.BACKEND_NOT_FOUND,
+            "Service gone does not exist in namespace prod",
+        ),
+        (READ, "", 80, Reason.BACKEND_INVALID, "'' is not a valid name of a Service"),
+        (
+            UNREAD,
             "web",
             None,
             Reason.BACKEND_INVALID,
-            "the port '' of Service web cannot be looked up, since no Services are known",
+            "port '' of Service web cannot be resolved, because no Services were read: add the"
+            " Service, or use a port number",
         ),
         (
             ALLOWED,
             "far",
             "x",
             Reason.BACKEND_INVALID,
-            "Service far has no port 'x'; it has 443 tls",
+            "Service far has no port 'x'; its ports are: 443 tls",
         ),
     ],
 )
-def test_a_backend_that_leads_nowhere_is_refused_with_the_reason(
+def test_an_unusable_backend_is_refused_with_a_reason(
     resolver: Resolver, service: str, port: int | str | None, reason: Reason, message: str
 ) -> None:
     with pytest.raises(BackendError) as caught:
@@ -122,6 +135,6 @@ def test_a_backend_that_leads_nowhere_is_refused_with_the_reason(
     assert str(caught.value) == message
 
 
-def test_what_is_no_service_is_refused() -> None:
-    with pytest.raises(BackendError, match="the backend is Bucket/b, not a Service"):
-        KNOWN.resolve(ResourceBackend("Bucket/b"), "prod", None)
+def test_a_backend_that_is_not_a_service_is_refused() -> None:
+    with pytest.raises(BackendError, match="the backend is Bucket/b, but must be a Service"):
+        READ.resolve(ResourceBackend("Bucket/b"), "prod", None)

@@ -24,7 +24,7 @@ def claim(host: str, namespace: str, name: str, created: str = "") -> Claim:
     return Claim(host, Ingress(namespace, name, f"uid-{name}", created))
 
 
-def test_contests_come_by_host_with_the_oldest_claim_first() -> None:
+def test_contests_are_sorted_by_host_with_the_oldest_claim_first() -> None:
     young, old = (
         claim("b.example", "prod", "young", "2025"),
         claim("b.example", "prod", "old", "2024"),
@@ -32,42 +32,42 @@ def test_contests_come_by_host_with_the_oldest_claim_first() -> None:
     other = claim("a.example", "prod", "other")
     notices = NoticeLog()
 
-    found = list(settle([young, other, old], EMPTY, notices))
+    contests = list(settle([young, other, old], EMPTY, notices))
 
-    assert found == [
+    assert contests == [
         Contest("a.example", (other,), None),
         Contest("b.example", (old, young), None),
     ]
     assert notices.sorted() == ()
 
 
-def test_who_loses_a_contest_is_told_by_whom() -> None:
+def test_the_loser_of_a_contest_gets_a_warning() -> None:
     lost, won = claim("a.example", "prod", "web", "2025"), claim("a.example", "test", "web", "2024")
     notices = NoticeLog()
 
-    found = list(settle([lost, won], EMPTY, notices))
+    contests = list(settle([lost, won], EMPTY, notices))
 
-    assert found == [Contest("a.example", (won,), None)]
+    assert contests == [Contest("a.example", (won,), None)]
     assert notices.sorted() == (
         Notice(
             Reason.HOST_CONFLICT,
             Ref("Ingress", "prod", "web"),
-            "a.example goes to Ingress test/web, which is older",
+            "a.example goes to Ingress test/web, because it is older",
             "a.example",
         ),
     )
 
 
-def test_an_incumbent_that_nobody_of_its_namespace_claims_counts_for_nothing() -> None:
+def test_an_incumbent_counts_only_while_its_namespace_claims_the_host() -> None:
     live = LiveResource("test", "x", "u", "a.example", {STACK_LABEL: "pic.prod"})
     web = claim("a.example", "prod", "web")
 
-    found = list(settle([web], Inventory([live], Ownership("pic.prod")), NoticeLog()))
+    contests = list(settle([web], Inventory([live], Ownership("pic.prod")), NoticeLog()))
 
-    assert found == [Contest("a.example", (web,), None)]
+    assert contests == [Contest("a.example", (web,), None)]
 
 
-def test_what_is_no_ingress_claims_nothing() -> None:
+def test_only_an_ingress_has_claims() -> None:
     notices = NoticeLog()
     claims = Claims(Tunnels(Snapshot(), Settings()), EMPTY, Settings(), notices)
 

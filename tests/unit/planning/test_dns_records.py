@@ -11,21 +11,20 @@ from pic.planning import dns_records
 from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import Settings, TargetName
 
-REGISTER = f"{dns_records.PREFIX}register"
 SETTINGS = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
 
 
 def ingress(name: str, *hosts: str, address: str | None = None) -> Ingress:
-    annotations: dict[str, str | None] = {f"{dns_records.PREFIX}register": "true"}
+    annotations: dict[str, str | None] = {dns_records.REGISTER: "true"}
     if address:
-        annotations[f"{dns_records.PREFIX}target-ip"] = address
+        annotations[dns_records.TARGET_IP] = address
     rules = tuple(Rule(host) for host in hosts)
     return Ingress("lab", name, f"uid-{name}", annotations=annotations, rules=rules)
 
 
-def test_records_come_by_host_and_the_older_family_first() -> None:
+def test_records_are_sorted_by_host_with_ipv4_first() -> None:
     nas = Owner("lab", "nas", "uid-nas")
-    seen = Snapshot(
+    snapshot = Snapshot(
         ingresses=(
             ingress("web", "b.lan", "A.lan"),
             ingress("nas", "nas", "nas", address="192.0.2.7, 2001:db8:0::7"),
@@ -33,10 +32,10 @@ def test_records_come_by_host_and_the_older_family_first() -> None:
     )
     notices = NoticeLog()
 
-    found = dns_records.plan(seen, SETTINGS, notices)
+    records = dns_records.plan(snapshot, SETTINGS, notices)
 
     web = Owner("lab", "web", "uid-web")
-    assert found == (
+    assert records == (
         Record("a.lan", "192.0.2.1", (web,)),
         Record("b.lan", "192.0.2.1", (web,)),
         Record("nas", "192.0.2.7", (nas,)),
@@ -45,22 +44,24 @@ def test_records_come_by_host_and_the_older_family_first() -> None:
     assert notices.sorted() == ()
 
 
-def test_hosts_are_asked_for_also_where_the_address_or_the_wish_cannot_be_read() -> None:
+def test_unreadable_requests_count_as_requested_hosts() -> None:
     wrong = ingress("wrong", "wrong.lan", address="none")
-    unsure = replace(ingress("unsure", "Unsure.lan"), annotations={REGISTER: "ture"})
-    off = replace(ingress("off", "off.lan"), annotations={REGISTER: "no"})
+    unsure = replace(ingress("unsure", "Unsure.lan"), annotations={dns_records.REGISTER: "ture"})
+    off = replace(ingress("off", "off.lan"), annotations={dns_records.REGISTER: "no"})
 
-    found = dns_records.asked_for((ingress("web", "web.lan"), wrong, unsure, off), SETTINGS)
+    requested = dns_records.requested_hosts(
+        (ingress("web", "web.lan"), wrong, unsure, off), SETTINGS
+    )
 
-    assert found == {"web.lan", "wrong.lan", "unsure.lan"}
+    assert requested == {"web.lan", "wrong.lan", "unsure.lan"}
 
 
 def managed(name: str, hosts: str | None) -> Ingress:
     return Ingress("lab", name, f"uid-{name}", annotations={dns_records.MANAGED_HOSTS: hosts})
 
 
-def test_managed_hosts_are_those_of_the_annotations() -> None:
-    found = dns_records.managed_hosts(
+def test_managed_hosts_are_read_from_the_annotations() -> None:
+    hosts = dns_records.managed_hosts(
         (
             managed("web", "web.lan, TV.lan,,*.lan"),
             managed("nas", "nas,web.lan"),
@@ -69,4 +70,4 @@ def test_managed_hosts_are_those_of_the_annotations() -> None:
         )
     )
 
-    assert found == {"web.lan", "tv.lan", "nas"}
+    assert hosts == {"web.lan", "tv.lan", "nas"}

@@ -6,7 +6,7 @@ LONG = ".".join(["a" * 61] * 4)
 
 
 @pytest.mark.parametrize(
-    ("written", "spelling"),
+    ("written", "normal"),
     [
         ("app.example.com", "app.example.com"),
         ("APP.Example.COM", "app.example.com"),
@@ -26,46 +26,46 @@ LONG = ".".join(["a" * 61] * 4)
         (f"{LONG}.abcde", f"{LONG}.abcde"),
     ],
 )
-def test_a_host_has_one_spelling(written: str, spelling: str) -> None:
-    assert hosts.normalise(written) == spelling
-    assert hosts.normalise(spelling) == spelling
+def test_every_spelling_of_a_host_has_one_normal_form(written: str, normal: str) -> None:
+    assert hosts.normalise(written) == normal
+    assert hosts.normalise(normal) == normal
 
 
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("", "it has an empty label"),
-        (".", "it has an empty label"),
-        ("a..example", "it has an empty label"),
-        (".example", "it has an empty label"),
-        ("a.example..", "it has an empty label"),
-        ("*.example", "a wildcard cannot be exposed"),
-        ("a*.example", "a wildcard cannot be exposed"),
-        ("ü*.example", "a wildcard cannot be exposed"),
-        ("192.0.2.1", "it is an address, not a name"),
-        ("a.example.1", "it is an address, not a name"),
-        ("::1", "it is an address, not a name"),
-        ("[::1]", "it is an address, not a name"),
-        ("a.example:80", "it holds a port or a colon"),
-        ("https://a.example", "it holds a port or a colon"),
+        ("", "it contains an empty label"),
+        (".", "it contains an empty label"),
+        ("a..example", "it contains an empty label"),
+        (".example", "it contains an empty label"),
+        ("a.example..", "it contains an empty label"),
+        ("*.example", "wildcards are not supported"),
+        ("a*.example", "wildcards are not supported"),
+        ("ü*.example", "wildcards are not supported"),
+        ("192.0.2.1", "it is an IP address, not a host name"),
+        ("a.example.1", "it is an IP address, not a host name"),
+        ("::1", "it is an IP address, not a host name"),
+        ("[::1]", "it is an IP address, not a host name"),
+        ("a.example:80", "it contains a colon; write it without a port"),
+        ("https://a.example", "it contains a colon; write it without a port"),
         (f"{LONG}.abcdef", "it is longer than 253 characters"),
         (f"{'a' * 64}.example", f"the label {'a' * 20}… is longer than 63 characters"),
-        ("a_b.example", "an underscore is not allowed in a host name"),
+        ("a_b.example", "it contains an underscore"),
         ("-a.example", "the label -a begins or ends with a hyphen"),
         ("a-.example", "the label a- begins or ends with a hyphen"),
-        ("${HOST}.example", "it holds a variable that nothing has filled in"),
-        ("{{ .Values.host }}", "it holds a variable that nothing has filled in"),
-        (" a.example", "it holds a character that host names cannot have"),
-        ("a/b.example", "it holds a character that host names cannot have"),
-        ("a\n.example", "it holds a character that host names cannot have"),
-        ("\u2024.example", "it holds a character that host names cannot have"),
+        ("${HOST}.example", "it contains a variable that was not replaced"),
+        ("{{ .Values.host }}", "it contains a variable that was not replaced"),
+        (" a.example", "it contains a character that host names do not allow"),
+        ("a/b.example", "it contains a character that host names do not allow"),
+        ("a\n.example", "it contains a character that host names do not allow"),
+        ("\u2024.example", "it contains a character that host names do not allow"),
         (
             "xn--a.example",
-            "not a valid IDNA name: Codepoint U+0080 at position 1 of '\\x80' not allowed",
+            "it is not a valid IDNA name: Codepoint U+0080 at position 1 of '\\x80' not allowed",
         ),
     ],
 )
-def test_what_is_no_host_is_refused_with_the_reason(written: str, problem: str) -> None:
+def test_an_invalid_host_is_refused_with_a_reason(written: str, problem: str) -> None:
     with pytest.raises(hosts.UnusableHostError) as caught:
         hosts.normalise(written)
 
@@ -76,11 +76,11 @@ def test_a_single_label_is_not_public() -> None:
     with pytest.raises(hosts.UnusableHostError) as caught:
         hosts.public("nas")
 
-    assert str(caught.value) == "a single label is no public host"
+    assert str(caught.value) == "a public host needs a domain, and this is a single label"
     assert hosts.public("Nas.example") == "nas.example"
 
 
-def test_the_longest_domain_that_ends_a_host_at_a_label_is_its_suffix() -> None:
+def test_the_suffix_is_the_longest_domain_that_the_host_is_below() -> None:
     domains = ("example.com", "b.example.com", "xb.example.com", "a.b.example.com.org")
 
     assert hosts.suffix_of("a.b.example.com", domains) == "b.example.com"
@@ -104,6 +104,6 @@ def test_the_registrable_domain_is_a_public_suffix_and_one_label(host: str, doma
     assert hosts.registrable(host) == domain
 
 
-def test_the_subdomain_is_what_stands_before_the_domain() -> None:
+def test_the_subdomain_precedes_the_domain() -> None:
     assert hosts.subdomain("a.b.example.com", "example.com") == "a.b"
     assert hosts.subdomain("example.com", "example.com") is None

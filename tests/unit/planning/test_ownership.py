@@ -30,7 +30,7 @@ def live(
 
 
 @pytest.mark.parametrize(
-    ("ownership", "found", "whose"),
+    ("ownership", "resource", "kind"),
     [
         (OURS, live(labels=STACK), OwnerKind.OURS),
         (OURS, live(labels={STACK_LABEL: "pic.test"}, managed=True), OwnerKind.OTHER_STACK),
@@ -47,13 +47,13 @@ def live(
         (OURS, live(), OwnerKind.FOREIGN),
     ],
 )
-def test_an_object_is_told_by_its_labels_and_its_manager(
-    ownership: Ownership, found: LiveResource, whose: OwnerKind
+def test_labels_and_field_managers_decide_the_owner(
+    ownership: Ownership, resource: LiveResource, kind: OwnerKind
 ) -> None:
-    assert ownership.of(found) is whose
+    assert ownership.of(resource) is kind
 
 
-def test_objects_are_found_by_host_in_the_order_of_their_names() -> None:
+def test_objects_are_found_by_host_sorted_by_name() -> None:
     second, first = live("b", STACK), live("a", managed=True)
     foreign, old = live("c"), live("d", SEED)
 
@@ -68,22 +68,22 @@ def test_objects_are_found_by_host_in_the_order_of_their_names() -> None:
     assert inventory.predecessors_for("b.example.com") == []
 
 
-def test_objects_are_found_by_owner_from_references_and_from_the_label() -> None:
+def test_objects_are_found_by_owner_reference_and_by_label() -> None:
     long = "i" * 80
-    refers = LiveResource(
+    referring = LiveResource(
         "prod", "a", "u", "a.example.com", {STACK_LABEL: "pic.prod"}, (Owner("prod", "web", "1"),)
     )
     labelled = live("b", {**STACK, NAME_LABEL: label_value(long)})
     hostless = live("c", {**STACK, NAME_LABEL: "web"}, host="")
 
-    inventory = Inventory([refers, labelled, hostless], OURS)
+    inventory = Inventory([referring, labelled, hostless], OURS)
 
-    assert inventory.owned_by(("prod", "web")) == [refers]
+    assert inventory.owned_by(("prod", "web")) == [referring]
     assert inventory.owned_by(("prod", long)) == [labelled]
     assert inventory.owned_by(("test", "web")) == []
 
 
-def test_only_objects_of_a_claimant_are_adopted_and_only_when_asked() -> None:
+def test_an_object_of_the_predecessor_is_adoptable_by_its_owner_with_adopt_only() -> None:
     old = live("a", SEED)
     other = live("b", {**SEED, UID_LABEL: "uid-2"})
     web = Ingress("prod", "web", "uid-1")
@@ -98,7 +98,7 @@ def test_only_objects_of_a_claimant_are_adopted_and_only_when_asked() -> None:
     assert adoptable(Ingress("test", "web", "uid-1"), adopt=True) == []
 
 
-def test_what_an_earlier_stack_has_is_adopted_in_a_claimants_namespace_whoever_owns_it() -> None:
+def test_an_object_of_the_earlier_stack_is_adoptable_in_the_namespace_of_a_claimant() -> None:
     a, b = live("a", EARLIER), live("b", {**EARLIER, UID_LABEL: "uid-2"})
     inventory = Inventory([b, a], AFTER)
 
@@ -111,19 +111,21 @@ def test_what_an_earlier_stack_has_is_adopted_in_a_claimants_namespace_whoever_o
     assert inventory.foreign_for("a.example.com") is None
 
 
-def test_what_an_earlier_stack_has_is_found_by_its_owner() -> None:
+def test_an_object_of_the_earlier_stack_is_found_by_its_owner() -> None:
     old = live("a", {**EARLIER, NAME_LABEL: "web"})
 
     assert Inventory([old], AFTER).owned_by(("prod", "web")) == [old]
 
 
-def test_what_cannot_be_adopted_is_left_for_a_host() -> None:
+def test_an_unadopted_object_of_a_host_is_found() -> None:
     earlier, second, old = live("a", EARLIER), live("b", EARLIER), live("c", SEED)
     adopt = Ownership("pic.prod", adopt=True, earlier="pic.test")
 
-    def left(ownership: Ownership, adopted: LiveResource | None) -> LiveResource | None:
-        found = Inventory([earlier, old], ownership)
-        return found.left_for("a.example.com", adopted)
+    def unadopted(ownership: Ownership, adopted: LiveResource | None) -> LiveResource | None:
+        inventory = Inventory([earlier, old], ownership)
+        return inventory.unadopted_for("a.example.com", adopted)
 
-    assert (left(adopt, None), left(adopt, earlier), left(AFTER, earlier)) == (earlier, old, None)
-    assert Inventory([earlier, second], AFTER).left_for("a.example.com", earlier) == second
+    assert unadopted(adopt, None) == earlier
+    assert unadopted(adopt, earlier) == old
+    assert unadopted(AFTER, earlier) is None
+    assert Inventory([earlier, second], AFTER).unadopted_for("a.example.com", earlier) == second

@@ -49,7 +49,7 @@ def chosen(routes: list[PathMatch], request: str) -> PathMatch | None:
         (PREFIX, "/aaa", "/ccc", False),
     ],
 )
-def test_paths_match_as_the_table_of_the_kubernetes_documentation_has_it(
+def test_paths_match_as_in_the_table_of_the_kubernetes_documentation(
     kind: PathType, path: str, request_path: str, *, expected: bool
 ) -> None:
     assert matches(translate(path, kind, regex=False), request_path) is expected
@@ -66,7 +66,7 @@ def test_paths_match_as_the_table_of_the_kubernetes_documentation_has_it(
         ([("/", EXACT), ("/", PREFIX)], "/", 0),
     ],
 )
-def test_the_longest_path_goes_first_and_exact_before_prefix(
+def test_the_longest_path_wins_and_exact_wins_over_prefix(
     paths: list[tuple[str, PathType]], request_path: str, winner: int
 ) -> None:
     routes = [translate(path, kind, regex=False) for path, kind in paths]
@@ -103,8 +103,8 @@ def test_a_path_becomes_a_route(
     assert translate(path, kind, regex=regex) == route
 
 
-UNSAFE = "it holds a backtick, a space, a control character or a letter beyond ASCII"
-UNCLEAR = "it holds //, /./, /../, ?, # or %2f"
+UNSAFE = "it contains a backtick, a space, a control character or a character beyond ASCII"
+UNCLEAR = "it contains //, /./, /../, ?, # or %2f"
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ UNCLEAR = "it holds //, /./, /../, ?, # or %2f"
         ("/a\n", PREFIX, False, UNSAFE),
         ("/a\x7f", PREFIX, False, UNSAFE),
         ("/ü", PREFIX, False, UNSAFE),
-        ("foo", PREFIX, False, "it does not begin with /"),
-        ("foo", OWN, True, "it does not begin with /"),
+        ("foo", PREFIX, False, "it must begin with /"),
+        ("foo", OWN, True, "it must begin with /"),
         ("/a//b", EXACT, False, UNCLEAR),
         ("//", PREFIX, False, UNCLEAR),
         ("/a?b", PREFIX, False, UNCLEAR),
@@ -125,11 +125,16 @@ UNCLEAR = "it holds //, /./, /../, ?, # or %2f"
         ("/a/..", PREFIX, False, UNCLEAR),
         ("/a/./b", PREFIX, False, UNCLEAR),
         ("/" + "a" * 1024, EXACT, False, "it is longer than 1024 characters"),
-        ("/[", OWN, True, "not a regular expression of RE2: missing ]: ["),
-        ("/(?<!a)", OWN, True, "not a regular expression of RE2: invalid perl operator: (?<!"),
+        ("/[", OWN, True, "it is not a valid RE2 regular expression: missing ]: ["),
+        (
+            "/(?<!a)",
+            OWN,
+            True,
+            "it is not a valid RE2 regular expression: invalid perl operator: (?<!",
+        ),
     ],
 )
-def test_a_path_that_would_be_misread_is_refused(
+def test_a_path_that_the_proxy_would_misread_is_refused(
     path: str, kind: PathType, *, regex: bool, problem: str
 ) -> None:
     with pytest.raises(UnusablePathError) as caught:
@@ -138,11 +143,11 @@ def test_a_path_that_would_be_misread_is_refused(
     assert str(caught.value) == problem
 
 
-def test_quoting_escapes_what_has_a_meaning_and_nothing_else() -> None:
+def test_only_characters_with_a_meaning_are_quoted() -> None:
     assert quote("\\.+*?()|[]{}^$") == "\\\\\\.\\+\\*\\?\\(\\)\\|\\[\\]\\{\\}\\^\\$"
     assert quote("/a-b_c~d%20&e=f@g:h,i;j!k'l\"") == "/a-b_c~d%20&e=f@g:h,i;j!k'l\""
 
 
-def test_older_proxies_tell_paths_apart_by_their_first_encoded_characters() -> None:
+def test_the_key_of_older_proxies_is_the_beginning_of_the_encoded_path() -> None:
     assert proxy_key("/a-b") == "2fa2db"
     assert proxy_key("/" + "a" * 60) == "2f" + "a" * 48

@@ -16,7 +16,7 @@ from pic.core.model import (
 )
 from pic.core.names import label_value, labels, object_name
 from pic.planning.ownership import Ownership
-from pic.planning.plan import build
+from pic.run.targets import build_plan
 from pic.settings.parse import Settings, TargetName
 
 HOST = "app.example.com"
@@ -53,15 +53,15 @@ def live(name: str, host: str = HOST) -> LiveResource:
     return LiveResource("prod", name, "u", host, labels("pic.prod", "prod", "web", "uid-1"))
 
 
-def planned(*there: LiveResource, stack: str = "pic.prod") -> Plan:
-    snapshot = Snapshot(ingresses=(WEB,), live=there)
-    return build(snapshot, Settings(), stack, Ownership(label_value(stack)))
+def planned(*objects: LiveResource, stack: str = "pic.prod") -> Plan:
+    snapshot = Snapshot(ingresses=(WEB,), live=objects)
+    return build_plan(snapshot, Settings(), stack, Ownership(label_value(stack)))
 
 
-def test_nothing_seen_is_nothing_planned() -> None:
+def test_an_empty_snapshot_gives_an_empty_plan() -> None:
     both = Settings(targets=(TargetName.PANGOLIN, TargetName.PIHOLE))
 
-    assert build(Snapshot(), both, "pic.prod", Ownership("pic.prod")) == Plan()
+    assert build_plan(Snapshot(), both, "pic.prod", Ownership("pic.prod")) == Plan()
 
 
 def test_a_new_host_adopts_nothing() -> None:
@@ -69,10 +69,10 @@ def test_a_new_host_adopts_nothing() -> None:
 
 
 def test_a_live_object_of_ours_is_adopted_under_its_name() -> None:
-    assert planned(live("there")) == Plan((resource("there", "pic.prod", adopts=True),))
+    assert planned(live("old")) == Plan((resource("old", "pic.prod", adopts=True),))
 
 
-def test_a_live_object_of_ours_with_the_wanted_name_is_adopted_whatever_it_shows_now() -> None:
+def test_a_live_object_of_ours_with_the_planned_name_is_adopted_whatever_its_host() -> None:
     assert planned(live(NAME, "edited.example.com")) == Plan(
         (resource(NAME, "pic.prod", adopts=True),)
     )

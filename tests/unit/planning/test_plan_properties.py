@@ -41,9 +41,9 @@ def planned(world: World, settings: Settings, schema: Schema = SCHEMA_TARGETS) -
     return build_plan(snapshot, settings, STACK, Ownership(STACK, adopt=settings.adopt))
 
 
-def written(found: Plan) -> str:
-    uids = [[owner.uid for owner in each.owners] for each in found.resources]
-    return json.dumps([serialise.plan(found), uids])
+def as_text(plan: Plan) -> str:
+    uids = [[owner.uid for owner in resource.owners] for resource in plan.resources]
+    return json.dumps([serialise.plan(plan), uids])
 
 
 def host_of(rule: Mapping[str, Any]) -> str:
@@ -54,8 +54,8 @@ def host_of(rule: Mapping[str, Any]) -> str:
 
 
 def shuffled(data: st.DataObject, world: World) -> World:
-    found = {kind: data.draw(st.permutations(raws)) for kind, raws in world.items()}
-    return {**found, "Ingress": [rules_shuffled(data, raw) for raw in found["Ingress"]]}
+    kinds = {kind: data.draw(st.permutations(raws)) for kind, raws in world.items()}
+    return {**kinds, "Ingress": [rules_shuffled(data, raw) for raw in kinds["Ingress"]]}
 
 
 def rules_shuffled(data: st.DataObject, ingress: Raw) -> Raw:
@@ -68,12 +68,12 @@ def rules_shuffled(data: st.DataObject, ingress: Raw) -> Raw:
 
 @FEW
 @given(st.data(), worlds(leave_out=RENAMING), all_settings, all_schemas)
-def test_the_order_of_objects_and_of_hosts_never_changes_the_plan(
+def test_the_order_of_objects_and_hosts_does_not_change_the_plan(
     data: st.DataObject, world: World, settings: Settings, schema: Schema
 ) -> None:
     other = shuffled(data, world)
 
-    assert written(planned(other, settings, schema)) == written(planned(world, settings, schema))
+    assert as_text(planned(other, settings, schema)) == as_text(planned(world, settings, schema))
 
 
 @FEW
@@ -81,18 +81,19 @@ def test_the_order_of_objects_and_of_hosts_never_changes_the_plan(
 def test_planning_twice_gives_the_same_bytes(
     world: World, settings: Settings, schema: Schema
 ) -> None:
-    assert written(planned(world, settings, schema)) == written(planned(world, settings, schema))
+    assert as_text(planned(world, settings, schema)) == as_text(planned(world, settings, schema))
 
 
 @FEW
 @given(worlds(), all_settings, all_schemas)
-def test_a_public_host_and_an_object_name_are_there_once(
+def test_public_hosts_and_object_names_are_unique(
     world: World, settings: Settings, schema: Schema
 ) -> None:
-    found = planned(world, settings, schema).resources
+    resources = planned(world, settings, schema).resources
 
-    assert [each.host for each in found] == sorted({each.host for each in found})
-    assert len({each.key for each in found}) == len(found)
+    planned_hosts = [resource.host for resource in resources]
+    assert planned_hosts == sorted(set(planned_hosts))
+    assert len({resource.key for resource in resources}) == len(resources)
 
 
 OTHERS = ("bad.example.net", "worse.example.net", *BAD_HOSTS)
@@ -105,30 +106,30 @@ OTHERS = ("bad.example.net", "worse.example.net", *BAD_HOSTS)
     st.sampled_from((None, 3, [3], {"rules": 3})),
     all_settings,
 )
-def test_a_bad_ingress_never_touches_hosts_of_others(
+def test_a_bad_ingress_does_not_affect_other_hosts(
     world: World, bad: Raw, spec: object, settings: Settings
 ) -> None:
     worse = bad if spec is None else {**bad, "spec": spec}
     with_it = {**world, "Ingress": [worse, *world["Ingress"]]}
 
-    found = planned(with_it, settings).resources
+    resources = planned(with_it, settings).resources
 
-    ours = tuple(each for each in found if each.host not in OTHERS)
-    assert ours == planned(world, settings).resources
+    good = tuple(resource for resource in resources if resource.host not in OTHERS)
+    assert good == planned(world, settings).resources
 
 
 @FEW
 @given(worlds(), all_settings, all_schemas)
-def test_everything_planned_is_legal(world: World, settings: Settings, schema: Schema) -> None:
-    for each in planned(world, settings, schema).resources:
-        assert hosts.public(each.host) == each.host
-        assert names.is_object_name(each.name)
-        assert names.is_label_name(each.namespace)
-        assert list(each.labels) == sorted(each.labels)
-        assert [value for value in each.labels.values() if not legal_label(value)] == []
-        assert [owner for owner in each.owners if owner.namespace != each.namespace] == []
-        assert each.owners
-        spec: Any = serialise.spec(each.spec)
+def test_every_planned_resource_is_valid(world: World, settings: Settings, schema: Schema) -> None:
+    for resource in planned(world, settings, schema).resources:
+        assert hosts.public(resource.host) == resource.host
+        assert names.is_object_name(resource.name)
+        assert names.is_label_name(resource.namespace)
+        assert list(resource.labels) == sorted(resource.labels)
+        assert [value for value in resource.labels.values() if not legal_label(value)] == []
+        assert [owner for owner in resource.owners if owner.namespace != resource.namespace] == []
+        assert resource.owners
+        spec: Any = serialise.spec(resource.spec)
         assert empty_places(spec) == []
         targets = spec.get("targets", [spec["target"]] if "target" in spec else [])
         assert [target for target in targets if not legal_target(target)] == []
@@ -152,9 +153,9 @@ def empty_places(value: object, path: str = "") -> list[str]:
     if value in (None, "", {}, []):
         return [path]
     if isinstance(value, Mapping):
-        return [at for key, each in value.items() for at in empty_places(each, f"{path}.{key}")]
+        return [at for key, item in value.items() for at in empty_places(item, f"{path}.{key}")]
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [at for each in value for at in empty_places(each, f"{path}[]")]
+        return [at for item in value for at in empty_places(item, f"{path}[]")]
     return []
 
 
@@ -177,27 +178,27 @@ def test_a_prefix_matches_element_by_element(
 
     for tried in (request, request[:-1], f"{request}/", "/" + "/".join(more)):
         expected = element_wise(path, tried)
-        found = route.path is None or bool(re2.search(route.path, tried))
-        assert (tried, found) == (tried, expected)
+        matched = route.path is None or bool(re2.search(route.path, tried))
+        assert (tried, matched) == (tried, expected)
 
 
 def element_wise(path: str, request: str) -> bool:
-    """Say whether Kubernetes' Prefix matches: each element of the path is the request's."""
+    """Say whether a Prefix matches: the request begins with the elements of the path."""
     wanted = [element for element in path.split("/") if element]
     return request.split("/")[1 : len(wanted) + 1] == wanted
 
 
 @FEW
 @given(damaged_worlds(), all_settings, all_schemas)
-def test_whatever_an_object_looks_like_there_is_a_plan(
+def test_a_malformed_object_does_not_prevent_a_plan(
     world: World, settings: Settings, schema: Schema
 ) -> None:
-    assert written(planned(world, settings, schema))
+    assert as_text(planned(world, settings, schema))
 
 
 @FEW
 @given(st.lists(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=2), max_size=2))
-def test_whatever_files_hold_there_is_a_snapshot(bodies: list[Raw]) -> None:
+def test_malformed_files_do_not_prevent_a_snapshot(bodies: list[Raw]) -> None:
     files = assemble.from_documents(bodies, SCHEMA_TARGETS)
 
     assert assemble.snapshot(overlay.lay_over(files, files)).ingresses == ()

@@ -10,7 +10,7 @@ from pic.planning.backends import Resolver
 from pic.planning.claims import Claim
 from pic.planning.notice_log import NoticeLog
 from pic.planning.paths import ROOT, PathMatch
-from pic.planning.routes import Routes, order
+from pic.planning.routes import Route, Routes, order
 from pic.settings.parse import Settings
 
 HOST = "app.example.com"
@@ -21,16 +21,20 @@ ADDRESS = "web.prod.svc.cluster.local"
 
 def claim(*paths: str, default: ServiceBackend | None = None) -> Claim:
     ingress = Ingress("prod", "web", "uid-1", default_backend=default)
-    found = tuple(IngressPath(path, PathType.PREFIX, WEB) for path in paths)
-    return Claim(HOST, ingress, paths=found)
+    ingress_paths = tuple(IngressPath(path, PathType.PREFIX, WEB) for path in paths)
+    return Claim(HOST, ingress, paths=ingress_paths)
 
 
-def test_targets_come_as_they_were_written_and_sort_by_priority_then_path() -> None:
-    found, notices = Routes(HOST), NoticeLog()
+def empty() -> Routes:
+    return Routes(HOST, RESOLVER, NoticeLog())
 
-    found.add(claim("/", "/b", "/a", "/long"), RESOLVER, notices)
 
-    targets = [target for target, _, _ in found.targets]
+def test_targets_keep_their_order_and_sort_by_priority_then_path() -> None:
+    routes = empty()
+
+    routes.add(claim("/", "/b", "/a", "/long"))
+
+    targets = [route.target for route in routes.routes]
     assert [target.path for target in targets] == [None, "^/b(/|$)", "^/a(/|$)", "^/long(/|$)"]
     assert [target.path for target in sorted(targets, key=order)] == [
         "^/long(/|$)",
@@ -38,46 +42,46 @@ def test_targets_come_as_they_were_written_and_sort_by_priority_then_path() -> N
         "^/b(/|$)",
         None,
     ]
-    assert notices.sorted() == ()
+    assert routes.notices.sorted() == ()
 
 
-def test_a_default_backend_takes_the_root_where_nothing_else_does() -> None:
-    found, notices = Routes(HOST), NoticeLog()
+def test_a_default_backend_takes_a_free_root() -> None:
+    routes = empty()
     alone = claim(default=WEB)
 
-    found.add(alone, RESOLVER, notices)
-    found.add_default(alone, RESOLVER, notices)
+    routes.add(alone)
+    routes.add_default(alone)
 
-    assert found.targets == [(Target(ADDRESS, 80, "http"), ROOT, alone.ingress)]
-    assert (found.flaws, notices.sorted()) == (set(), ())
+    assert routes.routes == [Route(Target(ADDRESS, 80, "http"), ROOT, alone.ingress)]
+    assert (routes.flaws, routes.notices.sorted()) == (set(), ())
 
 
-def test_a_broken_root_is_a_root_all_the_same() -> None:
-    found, notices = Routes(HOST), NoticeLog()
+def test_a_root_with_a_broken_backend_is_not_free() -> None:
+    routes = empty()
     broken = Claim(
         HOST,
         Ingress("prod", "web", "uid-1", default_backend=WEB),
         paths=(IngressPath("/", PathType.PREFIX, None),),
     )
 
-    found.add(broken, RESOLVER, notices)
-    found.add_default(broken, RESOLVER, notices)
+    routes.add(broken)
+    routes.add_default(broken)
 
-    assert (found.targets, found.flaws) == ([], {Reason.BACKEND_INVALID})
+    assert (routes.routes, routes.flaws) == ([], {Reason.BACKEND_INVALID})
 
 
-def test_an_equal_path_that_came_earlier_stands() -> None:
-    found, notices = Routes(HOST), NoticeLog()
+def test_the_first_of_equal_paths_wins() -> None:
+    routes = empty()
 
-    found.add(claim("/a", "/a/"), RESOLVER, notices)
+    routes.add(claim("/a", "/a/"))
 
-    assert [route for _, route, _ in found.targets] == [PathMatch("^/a(/|$)", "regex", 106, 2)]
-    assert notices.sorted() == (
+    assert [route.match for route in routes.routes] == [PathMatch("^/a(/|$)", "regex", 106, 2)]
+    assert routes.notices.sorted() == (
         Notice(
             Reason.DUPLICATE_PATH,
             Ref("Ingress", "prod", "web"),
-            "the path /a/ (Prefix) is there already, and the earlier one of the older Ingress"
-            " stands",
+            "path /a/ (Prefix) appears more than once for this host: the first one of the oldest"
+            " Ingress wins",
             HOST,
         ),
     )

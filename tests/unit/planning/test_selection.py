@@ -16,7 +16,7 @@ from pic.planning.selection import (
     SOLVER_LABEL,
     class_of,
     ignored,
-    managed,
+    select,
 )
 from pic.settings.parse import Settings
 
@@ -42,12 +42,12 @@ def path(text: str, service: str) -> IngressPath:
         ("", None, ""),
     ],
 )
-def test_the_field_names_the_class_and_else_the_annotation(
+def test_the_field_decides_the_class_before_the_annotation(
     field: str, annotation: str | None, expected: str
 ) -> None:
-    found = replace(ingress(class_name=field), annotations={LEGACY: annotation})
+    annotated = replace(ingress(class_name=field), annotations={LEGACY: annotation})
 
-    assert class_of(found) == expected
+    assert class_of(annotated) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,16 +64,16 @@ def test_the_field_names_the_class_and_else_the_annotation(
         ("nginx", None),
     ],
 )
-def test_the_class_decides_whether_and_through_what(name: str, tunnel: str | None) -> None:
+def test_the_class_decides_the_selection_and_the_tunnel(name: str, tunnel: str | None) -> None:
     settings = Settings(
         ingress_classes=("pangolin*", "own"),
         default_tunnel="main",
         tunnel_class_mapping={"eu": "europe"},
     )
 
-    found = [each.tunnel for each in managed([ingress(class_name=name)], (), settings, NoticeLog())]
+    selected = select([ingress(class_name=name)], (), settings, NoticeLog())
 
-    assert found == ([tunnel] if tunnel else [])
+    assert [ingress.tunnel for ingress in selected] == ([tunnel] if tunnel else [])
 
 
 PLAIN = ingress(path("/", "web"))
@@ -82,7 +82,7 @@ CHALLENGED = path(f"{CHALLENGE}token", "any")
 
 
 @pytest.mark.parametrize(
-    ("found", "reason"),
+    ("solver", "reason"),
     [
         (replace(PLAIN, labels={SOLVER_LABEL: "true"}), Reason.SOLVER_IGNORED),
         (replace(PLAIN, labels={SOLVER_LABEL: "false"}), None),
@@ -94,13 +94,13 @@ CHALLENGED = path(f"{CHALLENGE}token", "any")
         (ingress(IngressPath("/", PathType.PREFIX, None)), None),
     ],
 )
-def test_a_solver_is_known_by_its_label_or_by_all_of_its_paths(
-    found: Ingress, reason: Reason | None
+def test_a_solver_is_recognised_by_its_label_or_by_all_of_its_paths(
+    solver: Ingress, reason: Reason | None
 ) -> None:
-    assert ignored(found) is reason
+    assert ignored(solver) is reason
 
 
-def test_a_notice_is_kept_once_and_leaves_sorted() -> None:
+def test_the_log_drops_duplicates_and_sorts() -> None:
     notices = NoticeLog()
     about = Ref("Ingress", "prod", "web")
     later, sooner = Notice(Reason.NO_RULES, about, "b"), Notice(Reason.EMPTY_HOST, about, "a")

@@ -15,7 +15,7 @@ WEB = Owner("prod", "web", "uid-1")
 FULL = Target("a", 80, "http", "/x", "exact", 107)
 
 
-def test_the_plan_is_the_versioned_contract() -> None:
+def test_the_plan_has_the_shape_of_its_version() -> None:
     spec = Spec(
         enabled=True,
         name="app.example.com",
@@ -80,7 +80,7 @@ def test_the_plan_is_the_versioned_contract() -> None:
     }
 
 
-def test_what_is_not_there_is_not_sent() -> None:
+def test_absent_fields_are_left_out() -> None:
     assert serialise.spec(Spec()) == {}
     assert serialise.spec(Spec(single=True)) == {}
     assert serialise.spec(Spec(enabled=False, tunnel=TunnelRef("edge"))) == {
@@ -89,7 +89,7 @@ def test_what_is_not_there_is_not_sent() -> None:
     }
 
 
-def test_the_older_crd_gets_its_one_target() -> None:
+def test_the_older_crd_gets_a_single_target() -> None:
     assert serialise.spec(Spec(targets=(Target("b", 81),), single=True)) == {
         "target": {"ip": "b", "port": 81}
     }
