@@ -8,7 +8,7 @@ import time
 
 from tabulate import tabulate
 
-from pic.core.model import (
+from pic.core.ingress import (
     Ingress,
     IngressPath,
     PathType,
@@ -16,9 +16,8 @@ from pic.core.model import (
     Service,
     ServiceBackend,
     ServicePort,
-    Snapshot,
-    Tunnel,
 )
+from pic.core.model import Snapshot, Tunnel
 from pic.planning.ownership import Ownership
 from pic.run.targets import build_plan
 from pic.settings.parse import Settings

@@ -7,10 +7,10 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pic.core.ingress import Ingress
 from pic.core.model import (
     KIND,
     RECORD_TYPE,
-    Ingress,
     LiveResource,
     Owner,
     Plan,

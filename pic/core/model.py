@@ -1,4 +1,15 @@
-"""The values everything else is made of: what was seen, and what should be. No I/O."""
+"""Defines the values that every layer works with: the dictionary of the project. No I/O.
+
+Three groups of values follow each other, as in a run:
+
+- what the cluster and Pi-hole contain: `Tunnel`, `Organization`, `LiveResource`, `LiveRecord`, and
+  the Ingresses of `pic.core.ingress`, together in a `Snapshot`;
+- what should exist: `Resource` and `Record`, together in a `Plan`;
+- what both are made of: `Spec`, `Target`, `Owner`, `Family`.
+
+Every value is frozen and equal to another one with equal fields, so plans can be compared. Parsing
+has checked the types, and each docstring says what stands for an absent field.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,11 +17,14 @@ from enum import StrEnum
 from typing import Protocol
 
 from pic.core.errors import PiholeError
+from pic.core.ingress import Ingress, IngressClass, Service
 from pic.core.notices import Notice
 
+# The kind that pic declares, in the API group of the Pangolin operator.
 VERSION = "v1alpha1"
 API_VERSION = f"tunnel.pangolin.io/{VERSION}"
 KIND = "PangolinResource"
+# The name under which the API server tracks the fields that pic applies.
 FIELD_MANAGER = "pic"
 
 # The type token of a DNS record in Pulumi: the provider's schema and every URN carry it.
@@ -18,84 +32,16 @@ RECORD_TYPE = "pihole:index:DnsRecord"
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceBackend:
-    """A Service and a port of it; `port` is a number, a name, or None where neither is usable."""
+class Unreadable:
+    """An object that could not be parsed.
 
-    service: str
-    port: int | str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceBackend:
-    """A backend that is not a Service; `description` is `kind/name`."""
-
-    description: str
-
-
-Backend = ServiceBackend | ResourceBackend
-
-
-class PathType(StrEnum):
-    """The path types of networking.k8s.io/v1."""
-
-    EXACT = "Exact"
-    PREFIX = "Prefix"
-    IMPLEMENTATION_SPECIFIC = "ImplementationSpecific"
-
-
-@dataclass(frozen=True, slots=True)
-class IngressPath:
-    """One path of a rule as it was written; an absent path is the empty text."""
-
-    path: str
-    kind: PathType
-    backend: Backend | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule; `paths` is empty where the rule has no `http`."""
-
-    host: str
-    paths: tuple[IngressPath, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Ingress:
-    """An Ingress, of whatever class.
+    pic does not know what such an Ingress asks for, so its live resources are held.
 
     Attributes:
-        created: RFC 3339 in UTC, or empty where unknown, which sorts last.
-        annotations: Values are None where the manifest has a null.
-        class_name: `spec.ingressClassName`, empty where absent.
-        foreground: It is being deleted in the foreground: its dependents go first.
+        problem: The field that is wrong and why.
+        uid: Empty if the object has none, or none that is text.
+        created: As in `Ingress`.
     """
-
-    namespace: str
-    name: str
-    uid: str
-    created: str = ""
-    class_name: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str | None] = field(default_factory=dict)
-    rules: tuple[Rule, ...] = ()
-    default_backend: Backend | None = None
-    foreground: bool = False
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Namespace and name."""
-        return self.namespace, self.name
-
-    @property
-    def age(self) -> tuple[bool, str, str, str]:
-        """Sorts the oldest first; what has no timestamp comes last, by namespace and name."""
-        return not self.created, self.created, self.namespace, self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """An object whose shape is wrong; what an Ingress of that kind had stays as it is."""
 
     kind: str
     namespace: str
@@ -106,38 +52,13 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
-class IngressClass:
-    """An IngressClass; `default` tells whether it is marked as the cluster's default."""
-
-    name: str
-    default: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ServicePort:
-    """A port of a Service; `target` is a number, a name, or None where the port itself is meant."""
-
-    name: str
-    port: int
-    target: int | str | None = None
-    app_protocol: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A Service, as far as a backend needs it; `external_name` is empty for other types."""
-
-    namespace: str
-    name: str
-    ports: tuple[ServicePort, ...] = ()
-    headless: bool = False
-    external: bool = False
-    external_name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Tunnel:
-    """A PangolinTunnel; `organization` is (namespace, name) or None where it names none."""
+    """A PangolinTunnel.
+
+    Attributes:
+        organization: The namespace and name of its PangolinOrganization; None if it names none.
+        status: `status.status`, such as `Ready`; empty before the operator has written it.
+    """
 
     namespace: str
     name: str
@@ -147,7 +68,7 @@ class Tunnel:
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """A PangolinOrganization with the base domains that its status calls verified."""
+    """A PangolinOrganization; `verified` are the base domains that its status calls verified."""
 
     namespace: str
     name: str
@@ -156,7 +77,7 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class TunnelRef:
-    """`spec.tunnelRef`; `namespace` is None where it is the object's own."""
+    """`spec.tunnelRef`; a `namespace` of None means the namespace of the PangolinResource."""
 
     name: str
     namespace: str | None = None
@@ -164,7 +85,14 @@ class TunnelRef:
 
 @dataclass(frozen=True, slots=True)
 class HttpConfig:
-    """`spec.httpConfig`; None is an absent field."""
+    """`spec.httpConfig`; None is an absent field.
+
+    Attributes:
+        domain_name: The base domain, which the organization has verified.
+        subdomain: The rest of the public host before the base domain.
+        sso: Whether Pangolin asks for a login.
+        block_access: Whether Pangolin blocks all access.
+    """
 
     domain_name: str | None = None
     subdomain: str | None = None
@@ -174,7 +102,15 @@ class HttpConfig:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One entry of `spec.targets`; `path`, `match` and `priority` are absent for the whole host."""
+    """One entry of `spec.targets`: where Pangolin sends the requests for a path.
+
+    Attributes:
+        ip: An address or a DNS name inside the cluster, in spite of the name of the field.
+        method: `http` or `https`.
+        path: None, like `match` and `priority`, for a target of the whole host.
+        match: `pathMatchType`: `exact`, `prefix` or `regex`.
+        priority: From 1 to 1000; the highest wins.
+    """
 
     ip: str
     port: int
@@ -186,10 +122,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """The fields of a PangolinResource that pic writes, and no others; None is an absent field.
+    """The fields of `spec` that pic writes; None is an absent field.
+
+    Fields of other managers are not part of it, so pic neither compares nor removes them.
 
     Attributes:
-        single: The targets are the one object of the older CRD's `target`.
+        http: `httpConfig`; all its fields are None if it is absent.
+        single: Whether the object has the older field `target` with one target, not `targets`.
     """
 
     enabled: bool | None = None
@@ -203,7 +142,11 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """An Ingress that owns a PangolinResource; it is of the same namespace."""
+    """An Ingress that a resource or a record comes from.
+
+    A resource has an owner reference to it, so it is always of the same namespace. A record may
+    have owners in several namespaces.
+    """
 
     namespace: str
     name: str
@@ -212,12 +155,17 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class LiveResource:
-    """A PangolinResource that exists, ours or not.
+    """A PangolinResource in the cluster, ours or not. `pic.planning.ownership` tells them apart.
 
     Attributes:
-        host: Its public host, empty where it cannot be told.
-        owned: The spec fields that field manager `pic` owns, dotted; None where nothing is known.
-        managed: Field manager `pic` is among its managers.
+        host: Its public host; empty if the object does not determine one.
+        owners: The Ingresses in its owner references.
+        spec: Only the fields that pic could have written.
+        owned: The spec fields that field manager `pic` owns, as dotted paths; None if unknown,
+            because the object has no `managedFields`.
+        managed: Whether `pic` is among its field managers.
+        generation: Counts the changes of the spec; 0 if absent.
+        status: `status.status`; empty before the operator has written it.
     """
 
     namespace: str
@@ -239,25 +187,25 @@ class LiveResource:
 
 
 class Family(StrEnum):
-    """The type of a DNS record that holds an address."""
+    """The type of a DNS record with an address, one for each version of IP."""
 
     A = "A"
     AAAA = "AAAA"
 
     @classmethod
     def of(cls, ip: str) -> "Family":
-        """Return that of an address as it is written."""
+        """Return the family of a valid address."""
         return cls.AAAA if ":" in ip else cls.A
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRecord:
-    """A name and an address that Pi-hole has, ours or not.
+    """A DNS record in Pi-hole, ours or not.
 
     Attributes:
-        ours: It bears the marker of this cluster or, where there is no room for one, an Ingress is
-            annotated with it.
-        alone: Its line holds no other name, so it can be changed without touching another's.
+        ours: Whether pic made it. It carries the marker of this cluster; with an interface of
+            Pi-hole that has no markers, an Ingress is annotated with its host.
+        alone: Whether its line in Pi-hole has no other name, so that pic can replace the line.
     """
 
     host: str
@@ -267,16 +215,16 @@ class LiveRecord:
 
     @property
     def key(self) -> tuple[str, Family]:
-        """Host and family: there is one record of ours for each."""
+        """Host and family. pic keeps one record for each."""
         return self.host, Family.of(self.ip)
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A Pi-hole that was asked for its records, and why it did not tell them.
+    """A Pi-hole that did not return its records, and the reason.
 
     Attributes:
-        url: Where it should answer, without credentials.
+        url: Its address, without credentials.
     """
 
     url: str
@@ -285,13 +233,15 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What the installed CRD of PangolinResource can hold.
+    """The features of the installed CRD of PangolinResource.
+
+    The API server drops fields that the CRD does not have, so planning must know them.
 
     Attributes:
-        single_target: `spec.target` instead of the list `spec.targets`.
-        subdomain_optional: An apex host can be expressed.
-        tunnel_namespace: `spec.tunnelRef.namespace` exists.
-        protection: `sso` and `blockAccess` exist.
+        single_target: It has `spec.target` and not the list `spec.targets`.
+        subdomain_optional: `subdomain` is optional, so that a base domain can be a host itself.
+        tunnel_namespace: It has `spec.tunnelRef.namespace`.
+        protection: It has `sso` and `blockAccess` in `spec.httpConfig`.
     """
 
     single_target: bool = False
@@ -302,13 +252,18 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything read for one run: whole, or there is none.
+    """Everything that was read for one run. A kind is complete or the run ends.
 
-    A kind that is None was not looked at, so nothing is checked against it.
+    The settings decide which kinds a run needs. A kind that it did not read is None, and planning
+    then skips the checks that need it.
 
     Attributes:
-        records: What Pi-hole has; None where it was not asked, or did not answer.
-        unanswered: Why it did not answer; None where it did, or was not asked.
+        cluster_id: The uid of namespace kube-system; empty for a plan from files alone.
+        unreadable: The objects of any kind that could not be parsed.
+        live: The PangolinResources in the cluster.
+        schema: What the CRD of PangolinResource can hold.
+        records: The records in Pi-hole; None if the run did not read them, or could not.
+        unanswered: Why Pi-hole did not return its records; None if it did, or was not asked.
     """
 
     cluster_id: str = ""
@@ -329,10 +284,11 @@ class Resource:
     """One PangolinResource that should exist.
 
     Attributes:
-        host: The public host, which is also the Pulumi name.
-        held: Its sources cannot be resolved now, so it is the live form again.
-        adopts: A live object of ours, or one that is taken over, has this namespace and name.
-        inherits: That object is of the Go controller, whose fields go over to pic.
+        host: The public host, which is also the name of the resource in Pulumi.
+        owners: The Ingresses that it comes from; they become its owner references.
+        held: Its sources cannot be resolved at the moment, so pic declares its live form again.
+        adopts: A live object has this namespace and name: one of ours, or one to take over.
+        inherits: This live object belongs to the Go controller, whose fields pic takes over.
     """
 
     host: str
@@ -356,7 +312,9 @@ class Record:
     """One DNS record that should exist in Pi-hole.
 
     Attributes:
-        held: Its sources cannot be understood now, so it is the live form again.
+        ip: An IPv4 or IPv6 address in its canonical form.
+        owners: The Ingresses that it comes from.
+        held: Its sources cannot be resolved at the moment, so pic declares its live form again.
     """
 
     host: str
@@ -366,13 +324,21 @@ class Record:
 
     @property
     def key(self) -> tuple[str, Family]:
-        """Host and family."""
+        """Host and family, as in `LiveRecord.key`."""
         return self.host, Family.of(self.ip)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What should exist. Same snapshot and settings, same bytes."""
+    """Everything that should exist, and what the user should know about it.
+
+    It depends on the snapshot and the settings alone, so equal inputs give an equal plan.
+
+    Attributes:
+        resources: Sorted by host.
+        records: Sorted by host and family.
+        notices: Sorted by the object that they are about.
+    """
 
     resources: tuple[Resource, ...] = ()
     records: tuple[Record, ...] = ()

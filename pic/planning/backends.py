@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pic.core import names
-from pic.core.model import (
+from pic.core.ingress import (
     Backend,
     ResourceBackend,
     Service,
     ServiceBackend,
     ServicePort,
-    Target,
 )
+from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning import hosts
 from pic.planning.notice_log import ProblemError

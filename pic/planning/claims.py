@@ -11,14 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pic.core import names
-from pic.core.model import (
-    Ingress,
-    IngressPath,
-    LiveResource,
-    Organization,
-    Rule,
-    Unreadable,
-)
+from pic.core.ingress import Ingress, IngressPath, Rule
+from pic.core.model import LiveResource, Organization, Unreadable
 from pic.core.notices import Reason
 from pic.planning import annotations, hosts
 from pic.planning.annotations import IngressOptions

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pic.core.ingress import Ingress
 from pic.core.model import (
     Family,
-    Ingress,
     LiveRecord,
     Owner,
     Record,

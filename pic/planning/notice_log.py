@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pic.core.model import Ingress
+from pic.core.ingress import Ingress
 from pic.core.notices import Notice, Reason, Ref
 
 

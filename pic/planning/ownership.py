@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pic.core import names
-from pic.core.model import Ingress, LiveResource
+from pic.core.ingress import Ingress
+from pic.core.model import LiveResource
 
 
 class OwnerKind(StrEnum):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import re2
 
-from pic.core.model import PathType
+from pic.core.ingress import PathType
 
 LONGEST = 1024
 HIGHEST_PRIORITY = 1000

@@ -8,12 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pic.core.model import (
-    Backend,
-    Ingress,
-    IngressPath,
-    Target,
-)
+from pic.core.ingress import Backend, Ingress, IngressPath
+from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning import paths
 from pic.planning.backends import BackendError, Resolver

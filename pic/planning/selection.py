@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pic.core.model import (
+from pic.core.ingress import (
     Ingress,
     IngressClass,
     IngressPath,

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pic.core.model import Ingress, Owner
+from pic.core.ingress import Ingress
+from pic.core.model import Owner
 from pic.core.notices import Level, Notice
 from pic.core.visible import visible
 

@@ -6,21 +6,20 @@ Every function checks the types of the fields it reads: manifest files can hold 
 from datetime import UTC, datetime
 
 from pic.core import names
-from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
-from pic.core.model import (
+from pic.core.ingress import (
     Backend,
     Ingress,
     IngressClass,
     IngressPath,
-    Organization,
     PathType,
     ResourceBackend,
     Rule,
     Service,
     ServiceBackend,
     ServicePort,
-    Tunnel,
 )
+from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
+from pic.core.model import Organization, Tunnel
 
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 _PATH_TYPES = frozenset(kind.value for kind in PathType)

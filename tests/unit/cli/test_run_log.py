@@ -8,9 +8,9 @@ import pytest
 
 from pic.cli import run_log
 from pic.cli.run_log import Action, Scene
+from pic.core.ingress import Ingress
 from pic.core.model import (
     RECORD_TYPE,
-    Ingress,
     LiveRecord,
     Owner,
     Plan,

@@ -8,8 +8,8 @@ import pytest
 
 from pic.cluster.listing import IDENTITY
 from pic.core.errors import PiholeError, RefusedError
+from pic.core.ingress import Ingress
 from pic.core.model import (
-    Ingress,
     LiveRecord,
     Owner,
     Plan,

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pic.core.model import Ingress, Plan
+from pic.core.ingress import Ingress
+from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
 from pic.engine import driver
 from pic.engine.hooks import Hooks

@@ -1,12 +1,12 @@
 import pytest
 
-from pic.core.model import (
+from pic.core.ingress import (
     ResourceBackend,
     Service,
     ServiceBackend,
     ServicePort,
-    Target,
 )
+from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning.backends import BackendError, Resolver
 from pic.planning.notice_log import Problem

@@ -1,9 +1,5 @@
-from pic.core.model import (
-    Ingress,
-    LiveResource,
-    Snapshot,
-    Unreadable,
-)
+from pic.core.ingress import Ingress
+from pic.core.model import LiveResource, Snapshot, Unreadable
 from pic.core.names import STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.claims import (

@@ -1,12 +1,7 @@
 from dataclasses import replace
 
-from pic.core.model import (
-    Ingress,
-    Owner,
-    Record,
-    Rule,
-    Snapshot,
-)
+from pic.core.ingress import Ingress, Rule
+from pic.core.model import Owner, Record, Snapshot
 from pic.planning import dns_records
 from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import Settings, TargetName

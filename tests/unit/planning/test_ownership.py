@@ -2,7 +2,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from pic.core.model import Ingress, LiveResource, Owner
+from pic.core.ingress import Ingress
+from pic.core.model import LiveResource, Owner
 from pic.core.names import (
     NAME_LABEL,
     NAMESPACE_LABEL,

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from pic.core.model import PathType
+from pic.core.ingress import PathType
 from pic.planning.paths import (
     ROOT,
     PathMatch,

@@ -1,14 +1,16 @@
-from pic.core.model import (
-    HttpConfig,
+from pic.core.ingress import (
     Ingress,
     IngressPath,
-    LiveResource,
-    Owner,
     PathType,
-    Plan,
-    Resource,
     Rule,
     ServiceBackend,
+)
+from pic.core.model import (
+    HttpConfig,
+    LiveResource,
+    Owner,
+    Plan,
+    Resource,
     Snapshot,
     Spec,
     Target,

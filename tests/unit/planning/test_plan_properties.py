@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pic.core import names
-from pic.core.model import PathType, Plan, Schema
+from pic.core.ingress import PathType
+from pic.core.model import Plan, Schema
 from pic.planning import (
     hosts,
     paths,

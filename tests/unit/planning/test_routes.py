@@ -1,10 +1,10 @@
-from pic.core.model import (
+from pic.core.ingress import (
     Ingress,
     IngressPath,
     PathType,
     ServiceBackend,
-    Target,
 )
+from pic.core.model import Target
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from pic.core.model import (
+from pic.core.ingress import (
     Ingress,
     IngressPath,
     PathType,

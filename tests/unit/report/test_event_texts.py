@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pic.core.model import Ingress, Owner
+from pic.core.ingress import Ingress
+from pic.core.model import Owner
 from pic.core.notices import Notice, Reason, Ref
 from pic.report import event_texts
 from pic.report.event_texts import WARNINGS_A_RUN, EventText

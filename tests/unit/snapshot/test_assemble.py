@@ -1,7 +1,8 @@
 """Building a snapshot from raw objects."""
 
+from pic.core.ingress import Service
 from pic.core.json_values import Raw
-from pic.core.model import Service, Snapshot, Unreadable
+from pic.core.model import Snapshot, Unreadable
 from pic.core.names import STACK_LABEL, derived_uid
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
-from pic.core.model import Ingress, Schema, Snapshot, Unanswered
+from pic.core.ingress import Ingress
+from pic.core.model import Schema, Snapshot, Unanswered
 from pic.settings.parse import ResourceSchema, Settings
 from pic.snapshot import assemble, pangolin
 from pic.snapshot.assemble import RawSnapshot

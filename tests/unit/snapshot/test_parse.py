@@ -4,20 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from pic.core.json_values import MalformedError, Raw
-from pic.core.model import (
+from pic.core.ingress import (
     Ingress,
     IngressClass,
     IngressPath,
-    Organization,
     PathType,
     ResourceBackend,
     Rule,
     Service,
     ServiceBackend,
     ServicePort,
-    Tunnel,
 )
+from pic.core.json_values import MalformedError, Raw
+from pic.core.model import Organization, Tunnel
 from pic.core.names import derived_uid
 from pic.snapshot import parse
 

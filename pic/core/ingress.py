@@ -1,0 +1,146 @@
+"""Defines Ingresses, and the classes and Services that they name. No I/O.
+
+`pic.core.model` has the other values. Everything here is as the cluster or a manifest file has it:
+hosts and paths are not normalised, and a backend may not exist.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceBackend:
+    """A backend that is a Service, as an Ingress names it.
+
+    Attributes:
+        service: The name of the Service, in the namespace of the Ingress.
+        port: A port number or a port name; None if the Ingress has neither or both.
+    """
+
+    service: str
+    port: int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceBackend:
+    """A backend that is not a Service, which pic cannot expose; `description` is `kind/name`."""
+
+    description: str
+
+
+Backend = ServiceBackend | ResourceBackend
+
+
+class PathType(StrEnum):
+    """The path types of networking.k8s.io/v1.
+
+    See https://kubernetes.io/docs/concepts/services-networking/ingress/#path-types.
+    """
+
+    EXACT = "Exact"
+    PREFIX = "Prefix"
+    IMPLEMENTATION_SPECIFIC = "ImplementationSpecific"
+
+
+@dataclass(frozen=True, slots=True)
+class IngressPath:
+    """One path of a rule, as the Ingress has it.
+
+    Attributes:
+        path: Not normalised yet; empty if absent.
+        backend: None if absent, which the API server refuses but a manifest file may have.
+    """
+
+    path: str
+    kind: PathType
+    backend: Backend | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of an Ingress.
+
+    Attributes:
+        host: Not normalised yet; empty for a rule about all hosts.
+        paths: Empty for a rule without `http`, which leads to the default backend.
+    """
+
+    host: str
+    paths: tuple[IngressPath, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ingress:
+    """An Ingress of any class.
+
+    Attributes:
+        uid: Derived from namespace and name for an Ingress that only a manifest file has.
+        created: The creation time in RFC 3339 and UTC; empty if unknown.
+        class_name: `spec.ingressClassName`; empty if absent.
+        annotations: A value is None if the manifest file has a null.
+        foreground: Whether it is being deleted in the foreground. Then the garbage collector has
+            deleted its resources or will do so, and Kubernetes waits for that.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    created: str = ""
+    class_name: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str | None] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    default_backend: Backend | None = None
+    foreground: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+    @property
+    def age(self) -> tuple[bool, str, str, str]:
+        """Sort key: the oldest first, those without a creation time last; then by key."""
+        return not self.created, self.created, self.namespace, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class IngressClass:
+    """An IngressClass; `default` is whether it is marked as the default class of the cluster."""
+
+    name: str
+    default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePort:
+    """A port of a Service.
+
+    Attributes:
+        target: `targetPort`, a number or a name; None if absent, which means the port itself.
+        app_protocol: `appProtocol`, such as `https`; empty if absent.
+    """
+
+    name: str
+    port: int
+    target: int | str | None = None
+    app_protocol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Service, as far as a backend depends on it.
+
+    Attributes:
+        headless: It has no cluster IP, so its name resolves to its pods.
+        external: Its type is ExternalName.
+        external_name: The DNS name of such a Service; empty for the other types.
+    """
+
+    namespace: str
+    name: str
+    ports: tuple[ServicePort, ...] = ()
+    headless: bool = False
+    external: bool = False
+    external_name: str = ""
