@@ -1,1 +1,1 @@
-"""Pangolin Ingress Controller: live Ingresses become a reviewed Pulumi diff."""
+"""Turns Kubernetes Ingresses into a reviewed Pulumi diff: the Pangolin Ingress Controller."""

@@ -1,13 +1,13 @@
-"""python -m pic."""
+"""Runs the command line as `python -m pic`."""
 
 import gc
 import sys
 
-# A run is short and what it makes stays to its end: looking for garbage finds none. At the end that
-# alone would take a tenth of a second.
+# A run is short, and most of its objects live until the end: a collection finds no garbage. At the
+# end of the process alone it would take a tenth of a second. `pic watch` turns it on again.
 gc.disable()
 
-from pic.cli.main import main  # noqa: E402 - a good part of it is made by the imports
+from pic.cli.main import main  # noqa: E402 - the imports make many objects
 
 code = main()
 gc.freeze()

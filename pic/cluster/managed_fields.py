@@ -105,15 +105,17 @@ def _fields(entry: Entry) -> Fields:
 def _split(fields: Fields) -> tuple[Fields, Fields]:
     """Return the fields for pic, and those of the operator: the status and the finalizers."""
     metadata = dict(mapping(fields.get("f:metadata"), "f:metadata"))
-    kept: dict[str, object] = {}
+    operator_fields: dict[str, object] = {}
     if "f:finalizers" in metadata:
-        kept["f:metadata"] = {"f:finalizers": metadata.pop("f:finalizers")}
+        operator_fields["f:metadata"] = {"f:finalizers": metadata.pop("f:finalizers")}
     if "f:status" in fields:
-        kept["f:status"] = fields["f:status"]
-    taken = {key: value for key, value in fields.items() if key not in ("f:metadata", "f:status")}
+        operator_fields["f:status"] = fields["f:status"]
+    pic_fields = {
+        key: value for key, value in fields.items() if key not in ("f:metadata", "f:status")
+    }
     if metadata:
-        taken["f:metadata"] = metadata
-    return taken, kept
+        pic_fields["f:metadata"] = metadata
+    return pic_fields, operator_fields
 
 
 def _union(one: Fields, other: Fields) -> Fields:

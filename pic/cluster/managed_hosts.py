@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pic.cluster.listing import NETWORKING, StatusError, Transport
 from pic.core.errors import ClusterError
-from pic.core.model import Ingress, Plan, Record
+from pic.core.ingress import Ingress
+from pic.core.model import Plan, Record
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.settings.parse import Settings, TargetName
 

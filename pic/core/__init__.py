@@ -1,1 +1,1 @@
-"""Words that all layers share: values, names, notices, errors and log lines."""
+"""Defines what all layers share: values, names, notices, errors and log lines."""

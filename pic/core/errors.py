@@ -1,15 +1,15 @@
-"""What can go wrong on purpose: one small tree, each leaf with its exit code.
+"""Defines the errors that pic expects, as one tree, and their exit codes.
 
 PicError
 ├── SettingsError     2  settings or usage
 │   └── ManifestError 2  a file that cannot be read
-├── RefusedError      3  a guard said no; nothing was changed
-├── LockedError       4  a live run holds the stack
+├── RefusedError      3  a guard refused the changes; nothing was changed
+├── LockedError       4  another run holds the stack
 ├── ClusterError      5  cluster unreachable or incomplete
 ├── TargetError       5  a target cannot be reached, or refuses
-│   └── PiholeError   5
-├── EngineError       5  engine or state backend unreachable, or not as needed
-├── FailedError       6  some resources failed; the others are done
+│   └── PiholeError   5  Pi-hole cannot be reached, or refuses
+├── EngineError       5  engine or state backend unreachable or unsuitable
+├── FailedError       6  some resources failed; the others are deployed
 └── InterruptedRunError 1  a signal ended the run; what was done is saved
 """
 
@@ -18,9 +18,15 @@ from enum import Enum
 
 
 class FailureClass(Enum):
-    """Whether a retry makes sense, and when.
+    """Says whether to retry after a failure, and when.
 
     The values are public: they appear in messages, in the JSON of `pic up` and in logs.
+
+    Attributes:
+        INVALID: A retry fails again until someone changes the object or a setting.
+        AUTH: A retry fails again until the credentials or permissions change.
+        TEMPORARY: Retry soon.
+        RATE_LIMITED: Retry after a pause.
     """
 
     INVALID = "invalid"
@@ -46,17 +52,21 @@ INTERRUPTED = 130
 
 
 class PicError(Exception):
-    """An expected error: its text is all a person needs to see.
+    """An expected error: its text says what is wrong and what to do, without a traceback.
 
     Attributes:
-        exit_code: What the process exits with.
+        exit_code: The exit code of the process.
     """
 
     exit_code = 1
 
 
 class SettingsError(PicError):
-    """Settings or usage that cannot be right; every problem is named at once."""
+    """Invalid settings or usage.
+
+    Attributes:
+        problems: One line for each problem, all of them at once.
+    """
 
     exit_code = 2
 
@@ -66,17 +76,17 @@ class SettingsError(PicError):
 
 
 class ManifestError(SettingsError):
-    """A manifest that cannot be read; names file and line."""
+    """A manifest file that cannot be read; the text names the file and the line."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__([f"{where}: {problem}"])
 
 
 class RefusedError(PicError):
-    """A guard's no. Nothing was registered, nothing was changed.
+    """A guard refused the changes. Nothing was registered or changed.
 
     Attributes:
-        digest: Names exactly the refused changes, for an acknowledgement; empty where none helps.
+        digest: Identifies the refused changes, for an acknowledgement; empty if none helps.
     """
 
     exit_code = 3
@@ -87,16 +97,16 @@ class RefusedError(PicError):
 
 
 class ClusterError(PicError):
-    """The cluster could not be read, or not wholly; names scope and remedy."""
+    """The cluster could not be read completely; the text names the scope and a remedy."""
 
     exit_code = 5
 
 
 class TargetError(PicError):
-    """A target cannot be reached, or refuses; the text names the remedy.
+    """A target cannot be reached, or refuses; the text names a remedy.
 
     Attributes:
-        kind: Whether a retry makes sense.
+        kind: Whether to retry.
         retry_after: Seconds to wait before a retry; None if unknown.
     """
 
@@ -119,31 +129,32 @@ class PiholeError(TargetError):
 
 
 class LockedError(PicError):
-    """Another run holds the stack; names its owner."""
+    """Another run holds the stack; the text names its owner."""
 
     exit_code = 4
 
 
 class EngineError(PicError):
-    """The engine or its state backend cannot do its work; in the engine's own words."""
+    """The engine or its state backend cannot work; the text quotes the engine."""
 
     exit_code = 5
 
 
 class FailedError(PicError):
-    """Some resources failed; the others are as planned."""
+    """Some resources failed; the others are deployed as planned."""
 
     exit_code = 6
 
 
 class InterruptedRunError(PicError):
-    """A signal ended the run; the engine has saved what was done."""
+    """A signal ended the run; the engine has saved what it had done."""
 
 
 def with_class(error: PicError) -> str:
-    """Return the text of an error for a failure that it causes, with its class.
+    """Return the text of an error followed by its class, such as `… [auth]`.
 
-    So the class survives the way through the engine.
+    The engine passes on nothing but the text of a failure. `pic.engine.outcome` reads the class
+    from its end.
     """
     if not isinstance(error, TargetError):
         return f"{error} [{FailureClass.INVALID.value}]"

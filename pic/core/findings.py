@@ -16,7 +16,7 @@ UNREACHABLE = EngineError.exit_code
 class CheckStatus(StrEnum):
     """The result of a check. A check is skipped if it could not run."""
 
-    PASS = "pass"  # noqa: S105 - it is no password
+    PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
     SKIPPED = "skipped"
 

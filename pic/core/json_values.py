@@ -1,4 +1,8 @@
-"""Reads parsed JSON and YAML with checks: maps, lists, texts and integers."""
+"""Reads values from parsed JSON and YAML, and checks their types.
+
+Manifest files have not passed the API server, so any field may have any type. A map or a list of
+another type is an error; a scalar is read as the author of unquoted YAML means it.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,14 +12,18 @@ _INT32 = 2**31
 
 
 class MalformedError(ValueError):
-    """An object whose shape no API server would take; the text says where and why."""
+    """A value whose type the API server would refuse; the text names the field and the type."""
 
 
 def mapping(value: object, where: str) -> Raw:
-    """Return a map, an absent one as empty.
+    """Return a map; an absent one is empty.
+
+    Args:
+        value: The value of a field, or None.
+        where: The path of the field, for the error.
 
     Raises:
-        MalformedError: It is something else.
+        MalformedError: The value is not a map.
     """
     if value is None:
         return _NOTHING
@@ -25,10 +33,14 @@ def mapping(value: object, where: str) -> Raw:
 
 
 def sequence(value: object, where: str) -> Sequence[object]:
-    """Return a list, an absent one as empty.
+    """Return a list; an absent one is empty.
+
+    Args:
+        value: The value of a field, or None.
+        where: The path of the field, for the error.
 
     Raises:
-        MalformedError: It is something else.
+        MalformedError: The value is not a list.
     """
     if value is None:
         return ()
@@ -38,7 +50,11 @@ def sequence(value: object, where: str) -> Sequence[object]:
 
 
 def text(value: object) -> str:
-    """Return a scalar as text, an absent one as empty, as YAML people mean it unquoted."""
+    """Return a scalar as text, as if it had been quoted in YAML; an absent one is empty.
+
+    An unquoted `true` or `80` in YAML is a boolean or a number where text is meant. A map or a list
+    becomes a description such as `(a map)`, which is no legal value of any field.
+    """
     if isinstance(value, str):
         return value
     if value is None:
@@ -47,17 +63,17 @@ def text(value: object) -> str:
         return "true" if value else "false"
     try:
         return str(value) if isinstance(value, int | float) else f"({_kind(value)})"
-    except ValueError:  # Python refuses to write numbers of thousands of digits
+    except ValueError:  # Python refuses to print an integer of more than 4300 digits.
         return "(a number)"
 
 
 def string_map(value: object, where: str) -> dict[str, str]:
-    """Return a map of texts, nulls as empty ones."""
+    """Return a map of texts; a null becomes an empty text."""
     return {text(key): text(item) for key, item in mapping(value, where).items()}
 
 
 def integer(value: object) -> int | None:
-    """Return a whole number of 32 bits, which is what Kubernetes has for ports and priorities."""
+    """Return a whole number of 32 bits, the type of ports and priorities; None for others."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         return None
     return int(value) if -_INT32 <= value < _INT32 else None

@@ -1,7 +1,7 @@
-"""Log lines on standard error: for a person, as text with time and level, or as JSON.
+"""Writes log lines to standard error, in one of three forms.
 
-What is logged is given as values and never holds a secret: nothing is looked for and blanked out
-here.
+They are plain lines for a user (`pic: …`), text with time and level, and JSON. Callers must not
+pass secrets: nothing here searches for them.
 """
 
 import json
@@ -18,10 +18,10 @@ from pic.core.visible import visible
 
 DEBUG, INFO, WARN, ERROR = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR
 
-# What other programs read of a level.
+# The names of levels that log collectors know. Python names them WARNING and CRITICAL.
 _NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "ERROR"}
 _LOGGER = logging.getLogger("pic")
-# It warns of each retry and of each connection too many; what comes of them in the end is told.
+# It warns about each retry, although pic reports the final result itself.
 _CHATTY = logging.getLogger("urllib3")
 
 Field: TypeAlias = str | int
@@ -30,55 +30,57 @@ Log: TypeAlias = Callable[..., None]
 
 
 class LogFormat(StrEnum):
-    """The forms of a log that programs read."""
+    """The forms of a log for other programs; the plain form for users is None instead."""
 
     TEXT = "text"
     JSON = "json"
 
 
 def configure(form: LogFormat | None, level: int, stream: TextIO | None = None) -> None:
-    """Let every log line of this process go to one stream, in one form.
+    """Send every log line of this process to one stream, in one form.
 
-    Lines of libraries are among them, from warnings on.
+    This includes the lines of libraries, from level WARNING up.
 
     Args:
-        form: None for lines that a person reads: `pic: …`.
-        level: The least level of pic's own lines, such as `logging.INFO`.
-        stream: Standard error where it is not given.
+        form: None writes plain lines for a user.
+        level: The lowest level of pic's own lines, such as `logging.INFO`.
+        stream: None writes to standard error.
     """
     handler = _Handler(stream or sys.stderr)
     handler.setFormatter(_formatter(form))
-    # Before the first line, so that no library's line goes past it.
+    # The root logger gets the handler, so that lines of libraries have the same form. A second call
+    # replaces the handler of the first one.
     root = logging.getLogger()
-    root.handlers = [each for each in root.handlers if not isinstance(each, _Handler)] + [handler]
+    others = [other for other in root.handlers if not isinstance(other, _Handler)]
+    root.handlers = [*others, handler]
     _CHATTY.setLevel(logging.ERROR)
     set_level(level)
 
 
 def set_level(level: int) -> None:
-    """Change the least level, once the settings are known."""
+    """Change the lowest level of pic's own lines, once the settings are known."""
     _LOGGER.setLevel(level)
 
 
 def is_debug() -> bool:
-    """Say whether everything is logged."""
+    """Say whether lines of level DEBUG are written."""
     return _LOGGER.isEnabledFor(logging.DEBUG)
 
 
 def log(level: int, message: str, /, **fields: Field) -> None:
-    """Log one line: what happened, and its fields in their order."""
+    """Log one line: a message, followed by fields in the given order."""
     _LOGGER.log(level, "%s", message, extra={"fields": fields})
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes lines; a stream that is gone stops nothing."""
+    """Writes lines; a closed stream does not end the run."""
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - its name in logging
-        """Lose the line."""
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name in logging
+        """Drop the line instead of printing a traceback."""
 
 
 class _Json(JsonFormatter):
-    """One JSON object a line."""
+    """Formats a line as one JSON object."""
 
     def add_fields(
         self,
@@ -86,25 +88,25 @@ class _Json(JsonFormatter):
         record: logging.LogRecord,
         message_dict: dict[str, object],  # noqa: ARG002 - what the base class passes
     ) -> None:
-        """Name time, level and message as slog of Go does."""
+        """Name time, level and message as slog in Go does."""
         log_data.update(time=_time(record), level=_level(record), msg=record.getMessage())
         log_data.update(_fields(record))
 
 
 class _Text(logging.Formatter):
-    """Time, level, message and fields, in one line."""
+    """Formats time, level, message and fields as one line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        words = _one_line(record.getMessage())
-        return f"{_time(record)} {_level(record)} {words}{_pairs(record)}"
+        message = _one_line(record.getMessage())
+        return f"{_time(record)} {_level(record)} {message}{_pairs(record)}"
 
 
 class _Plain(logging.Formatter):
-    """A message as a person reads it."""
+    """Formats a line for a user."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the message, which may have several lines."""
+        """Return the message, which may have several lines, and the fields."""
         return f"pic: {record.getMessage()}{_pairs(record)}"
 
 
@@ -119,7 +121,7 @@ def _formatter(form: LogFormat | None) -> logging.Formatter:
 
 
 def _time(record: logging.LogRecord) -> str:
-    """Return when it happened, as RFC 3339 in UTC."""
+    """Return the time of a line as RFC 3339 in UTC, with milliseconds."""
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -129,8 +131,8 @@ def _level(record: logging.LogRecord) -> str:
 
 
 def _fields(record: logging.LogRecord) -> Mapping[str, Field]:
-    found: Mapping[str, Field] = getattr(record, "fields", {})
-    return found
+    fields: Mapping[str, Field] = getattr(record, "fields", {})
+    return fields
 
 
 def _pairs(record: logging.LogRecord) -> str:
@@ -138,7 +140,7 @@ def _pairs(record: logging.LogRecord) -> str:
 
 
 def _value(value: Field) -> str:
-    """Return a value in one word, quoted where it has spaces or quotes, or is empty."""
+    """Return a value as one word, in quotes if it has spaces, quotes or `=`, or is empty."""
     text = _one_line(str(value))
     return text if text and not set(text) & set(' "=') else json.dumps(text, ensure_ascii=False)
 

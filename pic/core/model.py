@@ -38,9 +38,8 @@ class Unreadable:
     pic does not know what such an Ingress asks for, so its live resources are held.
 
     Attributes:
-        problem: The field that is wrong and why.
-        uid: Empty if the object has none, or none that is text.
-        created: As in `Ingress`.
+        problem: The field that is wrong, and why.
+        uid: As in `Ingress`, like `created`.
     """
 
     kind: str

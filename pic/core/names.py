@@ -1,4 +1,7 @@
-"""Names and label values of our objects, each legal in Kubernetes. No I/O."""
+"""Makes the names and labels of our objects, so that they are legal in Kubernetes. No I/O.
+
+See https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ for the rules.
+"""
 
 import hashlib
 import re
@@ -8,6 +11,7 @@ STACK_LABEL = "pic.ingress.k8s.io/stack"
 UID_LABEL = "pic.ingress.k8s.io/uid"
 NAME_LABEL = "pic.ingress.k8s.io/name"
 NAMESPACE_LABEL = "pic.ingress.k8s.io/namespace"
+# The labels that the Go controller sets as well. pic adopts an object by them.
 SEED_LABELS = (UID_LABEL, NAME_LABEL, NAMESPACE_LABEL)
 
 LONGEST_NAME = 253
@@ -20,24 +24,27 @@ _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 
 def is_object_name(text: str) -> bool:
-    """Say whether it is a legal DNS subdomain, as most names of Kubernetes are."""
+    """Say whether a text is a DNS subdomain, as the names of most kinds have to be."""
     return len(text) <= LONGEST_NAME and bool(_OBJECT_NAME.fullmatch(text))
 
 
 def is_label_name(text: str) -> bool:
-    """Say whether it is a legal DNS label, as names of namespaces and Services are."""
+    """Say whether a text is a DNS label, as the names of namespaces and Services have to be."""
     return bool(_LABEL_NAME.fullmatch(text))
 
 
 def object_name(namespace: str, ingress: str, host: str) -> str:
-    """Return `pic-<namespace>-<ingress>-<hash>`; a long Ingress name is cut, the hash kept."""
+    """Return `pic-<namespace>-<ingress>-<hash>`; a long Ingress name is cut, but not the hash.
+
+    The hash covers the host too, so each host of an Ingress has an object of its own.
+    """
     tail = f"-{_short_hash(f'{namespace}/{ingress}/{host}')}"
     head = f"pic-{namespace}-{ingress}"
     return head[: LONGEST_NAME - len(tail)].rstrip(".-") + tail
 
 
 def label_value(text: str) -> str:
-    """Return a legal label value: the text itself, or a prefix, a dash and a hash of it."""
+    """Return the text itself if it is a legal label value, else a prefix and a hash of it."""
     if _LABEL_VALUE.fullmatch(text):
         return text
     prefix = re.sub(r"[^-A-Za-z0-9_.]", "-", text)[: LONGEST_LABEL - HASH_LENGTH - 1]
@@ -45,7 +52,7 @@ def label_value(text: str) -> str:
 
 
 def labels(stack: str, namespace: str, ingress: str, uid: str) -> dict[str, str]:
-    """Return the four labels of an object of ours, by key."""
+    """Return the four labels of an object of ours."""
     return {
         NAME_LABEL: label_value(ingress),
         NAMESPACE_LABEL: label_value(namespace),
@@ -55,7 +62,7 @@ def labels(stack: str, namespace: str, ingress: str, uid: str) -> dict[str, str]
 
 
 def derived_uid(kind: str, namespace: str, name: str) -> str:
-    """Return a stable uid for an object that has none yet, from its identity."""
+    """Return a stable uid for an object of a manifest file, which has none yet."""
     return str(uuid5(NAMESPACE_URL, f"{kind}/{namespace}/{name}"))
 
 

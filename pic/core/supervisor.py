@@ -1,11 +1,12 @@
-"""Run a program, and end all that it leaves behind. Run as a script only.
+"""Runs a program, and ends every process that it leaves behind. A script, not to be imported.
 
     python -I -S supervisor.py PARENT_PID PROGRAM ARGUMENT…
 
-The plugins of an engine outlive an engine that is killed, each in a process group of its own. Here
-they fall to this process, which ends them when the program ends, when it is asked to with SIGTERM,
-and when its parent dies, be it of SIGKILL. Each has a moment to tidy up: a plugin may hold a
-session somewhere. SIGINT is for the program: both are in one group. Linux.
+The plugins of a Pulumi engine outlive an engine that is killed, and each has a process group of
+its own. This process is their subreaper (see prctl(2), Linux only), so the kernel makes it their
+parent. It ends them when the program ends, when it receives SIGTERM, and when its own parent dies,
+even by SIGKILL. They have a few seconds for that, because a plugin may hold a session of Pi-hole.
+SIGINT is left to the program: a terminal sends it to the whole process group.
 """
 
 import contextlib
@@ -15,23 +16,23 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-# Between asking what is left to end and ending it.
-GRACE_SECONDS, AGAIN_SECONDS = 3.0, 0.1
+# The time between SIGTERM and SIGKILL, and between one SIGKILL and the next.
+GRACE_SECONDS, REPEAT_SECONDS = 3.0, 0.1
 
 
 def main() -> None:
-    """Run the program and exit as it did; a signal that ended it becomes 128 and its number."""
+    """Run the program and exit with its exit code, or with 128 and the number of its signal."""
     parent, program = int(sys.argv[1]), sys.argv[2:]
-    # Not ignored, or the program would begin with it ignored.
+    # A handler and not SIG_IGN: a program inherits ignored signals, but no handlers.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     ask_kernel(PR_SET_CHILD_SUBREAPER, 1)
     ask_kernel(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:  # it died before the line above
-        sys.exit("the parent is gone")
+    if os.getppid() != parent:  # The parent died before the line above.
+        sys.exit("the parent process has ended")
     child = start(program)
     try:
-        code = os.waitstatus_to_exitcode(status_of(child))
+        code = os.waitstatus_to_exitcode(wait_for(child))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         end_children(child)
@@ -39,7 +40,7 @@ def main() -> None:
 
 
 def ask_kernel(option: int, value: int) -> None:
-    """Call prctl."""
+    """Set an option of this process by prctl, or exit."""
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
         sys.exit(f"prctl: {os.strerror(ctypes.get_errno())}")
 
@@ -49,15 +50,15 @@ def start(program: list[str]) -> int:
     child = os.fork()
     if child == 0:
         try:
-            os.execvp(program[0], program)  # noqa: S606 - no shell is wanted
+            os.execvp(program[0], program)  # noqa: S606 - a shell is not needed
         except OSError as error:
             os.write(2, f"cannot run {program[0]}: {error.strerror}\n".encode())
             os._exit(127)
     return child
 
 
-def status_of(child: int) -> int:
-    """Wait for the program and return its status; whoever else ends is noticed and forgotten."""
+def wait_for(child: int) -> int:
+    """Wait for the program and return its wait status; reap other children on the way."""
     while True:
         pid, status = os.waitpid(-1, 0)
         if pid == child:
@@ -65,39 +66,39 @@ def status_of(child: int) -> int:
 
 
 def end_children(program: int) -> None:
-    """End what is left, one generation after the other: the children of a child fall to us.
+    """End the remaining children, then theirs, and so on: orphans become our children.
 
-    The program is ended at once, since whoever wanted it to tidy up has asked it to.
+    The program itself gets SIGKILL at once. The engine's caller has sent it a signal before.
     """
     signal.signal(signal.SIGALRM, kill_children)
-    signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, AGAIN_SECONDS)
-    asked: set[int] = set()
+    signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, REPEAT_SECONDS)
+    signalled: set[int] = set()
     with contextlib.suppress(ChildProcessError):
         while True:
-            for pid in set(children()) - asked:
+            for pid in set(children()) - signalled:
                 os.kill(pid, signal.SIGKILL if pid == program else signal.SIGTERM)
-                asked.add(pid)
+                signalled.add(pid)
             os.waitpid(-1, 0)
-    # Once the interpreter ends, nobody handles the next one.
+    # Without its handler, which ends with the interpreter, the next alarm would kill this process.
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def kill_children(*_: object) -> None:
-    """End what has had its moment."""
+    """Kill the children that have not ended in time."""
     for pid in children():
         os.kill(pid, signal.SIGKILL)
 
 
 def children() -> list[int]:
-    """List the processes that have this one as their parent."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - quick
+    """Return the ids of the child processes."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - pathlib is slow to import
     return [pid for pid in pids if parent_of(pid) == os.getpid()]
 
 
 def parent_of(pid: int) -> int:
-    """Return the parent of a process; 0 for one that has ended."""
+    """Return the id of the parent of a process; 0 if the process has ended."""
     try:
-        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - quick
+        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - pathlib is slow to import
             return int(stat.read().rpartition(")")[2].split()[1])
     except OSError:
         return 0

@@ -1,4 +1,4 @@
-"""Tells the installed version of pic."""
+"""Reads the installed version of pic."""
 
 from importlib.metadata import PackageNotFoundError, version
 
@@ -6,7 +6,7 @@ DISTRIBUTION = "pangolin-ingress-controller"
 
 
 def installed_version(distribution: str = DISTRIBUTION) -> str:
-    """Return the version of pic, which a checkout with only the requirements does not have."""
+    """Return the version of pic; `uninstalled` in a checkout where only its requirements are."""
     try:
         return version(distribution)
     except PackageNotFoundError:

@@ -5,12 +5,8 @@ import pytest
 from pic.cluster import managed_hosts
 from pic.cluster.listing import NETWORKING, StatusError
 from pic.cluster.managed_hosts import HostsAnnotation
-from pic.core.model import (
-    Ingress,
-    Owner,
-    Plan,
-    Record,
-)
+from pic.core.ingress import Ingress
+from pic.core.model import Owner, Plan, Record
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.settings.parse import Settings, TargetName
 

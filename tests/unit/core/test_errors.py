@@ -1,4 +1,4 @@
-"""Each expected error has its exit code and a text that is all a person needs."""
+"""Each expected error has an exit code and a text."""
 
 import pytest
 
@@ -33,9 +33,9 @@ def test_an_error_has_its_exit_code_and_text(error: PicError, code: int, text: s
     assert (error.exit_code, str(error)) == (code, text)
 
 
-def test_settings_errors_keep_their_problems_apart() -> None:
+def test_a_settings_error_lists_its_problems() -> None:
     assert SettingsError(["one", "two"]).problems == ("one", "two")
 
 
-def test_a_refusal_has_a_digest_only_where_one_helps() -> None:
+def test_a_refusal_has_no_digest_by_default() -> None:
     assert RefusedError("no").digest == ""

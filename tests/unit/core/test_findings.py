@@ -1,4 +1,4 @@
-"""What the doctor's checks find, as it is read."""
+"""The findings of the doctor's checks, as text and as JSON."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from pic.core.findings import (
     skipped,
 )
 
-FOUND = [
+FINDINGS = [
     passed("plugin", "there", "an advice"),
     failed("cluster id", "one\ntwo", "a remedy"),
     skipped("x", "no"),
@@ -25,7 +25,7 @@ FOUND = [
 
 
 def test_each_finding_is_a_line_with_its_remedy() -> None:
-    assert as_text(FOUND) == (
+    assert as_text(FINDINGS) == (
         "pass     plugin      there → an advice\n"
         "fail     cluster id  one; two → a remedy\n"
         "skipped  x           no\n"
@@ -34,8 +34,8 @@ def test_each_finding_is_a_line_with_its_remedy() -> None:
     )
 
 
-def test_the_same_as_json() -> None:
-    assert json.loads(as_json(FOUND)) == {
+def test_the_json_has_each_finding_and_the_counts() -> None:
+    assert json.loads(as_json(FINDINGS)) == {
         "version": 1,
         "counts": {"pass": 1, "fail": 1, "skipped": 1},
         "checks": [
@@ -55,7 +55,7 @@ def test_the_same_as_json() -> None:
         ([failed("a", ""), failed("b", "", "", 2)], 2),
     ],
 )
-def test_settings_come_before_what_depends_on_them(findings: list[Finding], code: int) -> None:
+def test_wrong_settings_decide_the_exit_code(findings: list[Finding], code: int) -> None:
     assert exit_code(findings) == code
 
 

@@ -1,4 +1,4 @@
-"""Log lines: their three forms, their levels, and what a line cannot break."""
+"""Log lines: their three forms, their levels, and values that cannot break a line."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from pic.core.logs import (
 
 
 @pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
+def _restored_loggers() -> Iterator[None]:
     root, own = logging.getLogger(), logging.getLogger("pic")
     handlers, level = root.handlers, own.level
     yield
@@ -27,19 +27,19 @@ def _as_before() -> Iterator[None]:
     own.setLevel(level)
 
 
-def told(form: LogFormat | None, level: int, message: str, **fields: str | int) -> str:
+def logged(form: LogFormat | None, level: int, message: str, **fields: str | int) -> str:
     stream = io.StringIO()
     logs.configure(form, DEBUG, stream)
     logs.log(level, message, **fields)
     return stream.getvalue()
 
 
-def test_a_json_line_has_the_fields_of_slog_and_then_those_of_what_happened() -> None:
-    line = told(LogFormat.JSON, INFO, "dns record created", ingress="prod/ä", ip="192.0.2.7")
+def test_a_json_line_has_the_fields_of_slog_followed_by_its_own() -> None:
+    line = logged(LogFormat.JSON, INFO, "dns record created", ingress="prod/ä", ip="192.0.2.7")
 
-    found = json.loads(line)
-    age = datetime.now(UTC) - datetime.fromisoformat(found.pop("time"))
-    assert list(found.items()) == [
+    fields = json.loads(line)
+    age = datetime.now(UTC) - datetime.fromisoformat(fields.pop("time"))
+    assert list(fields.items()) == [
         ("level", "INFO"),
         ("msg", "dns record created"),
         ("ingress", "prod/ä"),
@@ -53,13 +53,15 @@ def test_a_json_line_has_the_fields_of_slog_and_then_those_of_what_happened() ->
 @pytest.mark.parametrize(
     ("level", "name"), [(DEBUG, "DEBUG"), (INFO, "INFO"), (WARN, "WARN"), (ERROR, "ERROR")]
 )
-def test_a_level_has_the_name_that_others_know(level: int, name: str) -> None:
-    assert json.loads(told(LogFormat.JSON, level, "it is so"))["level"] == name
-    assert told(LogFormat.TEXT, level, "it is so").split()[1] == name
+def test_a_level_has_the_name_that_log_collectors_know(level: int, name: str) -> None:
+    assert json.loads(logged(LogFormat.JSON, level, "done"))["level"] == name
+    assert logged(LogFormat.TEXT, level, "done").split()[1] == name
 
 
 def test_a_text_line_has_time_level_message_and_fields() -> None:
-    line = told(LogFormat.TEXT, WARN, "two\nlines", host="a.org", error='it "is"', ingress="", n=7)
+    line = logged(
+        LogFormat.TEXT, WARN, "two\nlines", host="a.org", error='it "is"', ingress="", n=7
+    )
 
     time, _, rest = line.partition(" ")
     assert rest == 'WARN two lines host=a.org error="it \\"is\\"" ingress="" n=7\n'
@@ -67,15 +69,15 @@ def test_a_text_line_has_time_level_message_and_fields() -> None:
     assert time.endswith("Z")
 
 
-def test_no_value_moves_the_cursor_of_a_terminal_or_fakes_a_line() -> None:
-    line = told(LogFormat.TEXT, INFO, "\x1b[2Jgone", host="a\nb\u202e")
+def test_no_value_controls_a_terminal_or_fakes_a_line() -> None:
+    line = logged(LogFormat.TEXT, INFO, "\x1b[2Jgone", host="a\nb\u202e")
 
     assert line.partition(" ")[2] == 'INFO \\u001b[2Jgone host="a b\\\\u202e"\n'
 
 
-def test_a_person_reads_the_message_as_it_is() -> None:
-    assert told(None, ERROR, "two\nlines") == "pic: two\nlines\n"
-    assert told(None, DEBUG, "resource created", host="a.org") == (
+def test_a_plain_line_has_the_message_unchanged() -> None:
+    assert logged(None, ERROR, "two\nlines") == "pic: two\nlines\n"
+    assert logged(None, DEBUG, "resource created", host="a.org") == (
         "pic: resource created host=a.org\n"
     )
 
@@ -85,15 +87,15 @@ def test_lines_below_the_level_are_not_written() -> None:
     logs.configure(None, WARN, stream)
 
     logs.log(INFO, "not this")
-    quiet = logs.is_debug()
+    before = logs.is_debug()
     logs.set_level(DEBUG)
     logs.log(DEBUG, "but this")
 
     assert stream.getvalue() == "pic: but this\n"
-    assert (quiet, logs.is_debug()) == (False, True)
+    assert (before, logs.is_debug()) == (False, True)
 
 
-def test_warnings_of_libraries_are_lines_like_others() -> None:
+def test_warnings_of_libraries_have_the_same_form() -> None:
     stream = io.StringIO()
     logs.configure(None, ERROR, io.StringIO())
     logs.configure(LogFormat.JSON, INFO, stream)
@@ -109,7 +111,7 @@ def test_warnings_of_libraries_are_lines_like_others() -> None:
     }
 
 
-def test_standard_error_is_where_lines_go(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_go_to_standard_error_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(None, INFO)
 
     logs.log(INFO, "here")
@@ -117,11 +119,11 @@ def test_standard_error_is_where_lines_go(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr() == ("", "pic: here\n")
 
 
-def test_a_stream_that_is_gone_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    gone = io.StringIO()
-    logs.configure(None, INFO, gone)
-    gone.close()
+def test_a_closed_stream_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    closed = io.StringIO()
+    logs.configure(None, INFO, closed)
+    closed.close()
 
-    logs.log(INFO, "nobody reads this")
+    logs.log(INFO, "lost")
 
     assert capsys.readouterr() == ("", "")

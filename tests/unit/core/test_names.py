@@ -1,3 +1,5 @@
+"""Names and labels of our objects, and what Kubernetes accepts."""
+
 import hashlib
 from uuid import NAMESPACE_URL, uuid5
 
@@ -17,7 +19,7 @@ def test_an_object_is_named_after_its_ingress_and_a_hash_of_its_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ingress", "kept"),
+    ("ingress", "prefix"),
     [
         ("a" * 235, "a" * 235),
         ("a" * 236, "a" * 235),
@@ -26,10 +28,10 @@ def test_an_object_is_named_after_its_ingress_and_a_hash_of_its_host() -> None:
         ("a" * 253, "a" * 235),
     ],
 )
-def test_a_name_over_253_characters_loses_its_end_but_not_its_hash(ingress: str, kept: str) -> None:
+def test_a_name_over_253_characters_is_cut_before_its_hash(ingress: str, prefix: str) -> None:
     name = names.object_name("prod", ingress, "h")
 
-    assert name == f"pic-prod-{kept}-{digest(f'prod/{ingress}/h')}"
+    assert name == f"pic-prod-{prefix}-{digest(f'prod/{ingress}/h')}"
     assert names.is_object_name(name)
 
 
@@ -80,11 +82,13 @@ def test_an_object_has_four_labels() -> None:
         ("a\n", False, False),
     ],
 )
-def test_legal_names_are_those_of_kubernetes(text: str, *, is_object: bool, is_label: bool) -> None:
+def test_names_are_legal_by_the_rules_of_kubernetes(
+    text: str, *, is_object: bool, is_label: bool
+) -> None:
     assert (names.is_object_name(text), names.is_label_name(text)) == (is_object, is_label)
 
 
-def test_a_derived_uid_comes_from_the_identity_alone() -> None:
-    found = names.derived_uid("Ingress", "prod", "web")
-
-    assert found == str(uuid5(NAMESPACE_URL, "Ingress/prod/web"))
+def test_a_derived_uid_depends_on_kind_namespace_and_name_alone() -> None:
+    assert names.derived_uid("Ingress", "prod", "web") == str(
+        uuid5(NAMESPACE_URL, "Ingress/prod/web")
+    )

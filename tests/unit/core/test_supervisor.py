@@ -1,6 +1,6 @@
-"""What runs a program and ends all that it leaves behind: as a script, and step by step.
+"""The supervisor, as a script and function by function.
 
-A step that would end or wait for every child of this process works on made-up children here.
+Functions that would end or wait for every child of the test process get fake children instead.
 """
 
 import ctypes
@@ -25,22 +25,22 @@ from tests.support.waiting import (
 SUPERVISOR = [sys.executable, "-I", "-S", supervisor.__file__]
 
 
-def kept(*words: str, parent: int = 0) -> subprocess.CompletedProcess[str]:
+def supervise(*words: str, parent: int = 0) -> subprocess.CompletedProcess[str]:
     command = [*SUPERVISOR, str(parent or os.getpid()), *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_program_that_cannot_be_run_and_a_parent_that_is_gone_are_told() -> None:
-    missing, orphan = kept("/no/such/program"), kept("true", parent=1)
+def test_a_missing_program_and_an_ended_parent_are_errors() -> None:
+    missing, orphan = supervise("/no/such/program"), supervise("true", parent=1)
 
     assert (missing.returncode, missing.stderr) == (
         127,
         "cannot run /no/such/program: No such file or directory\n",
     )
-    assert (orphan.returncode, orphan.stderr) == (1, "the parent is gone\n")
+    assert (orphan.returncode, orphan.stderr) == (1, "the parent process has ended\n")
 
 
-def test_a_parent_that_is_killed_takes_everything_with_it(tmp_path: Path) -> None:
+def test_the_death_of_the_parent_ends_every_process(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     inner = f"setsid sleep 20 & echo $! > {file}; wait"
     outer = f'{" ".join(SUPERVISOR)} $$ sh -c "$0"; true'
@@ -48,7 +48,7 @@ def test_a_parent_that_is_killed_takes_everything_with_it(tmp_path: Path) -> Non
         pid = pid_in(file)
         parent.kill()
     try:
-        until(lambda: is_gone(pid), "what was left behind is ended")
+        until(lambda: is_gone(pid), "the process that was left behind has ended")
     finally:
         end(pid)
 
@@ -57,7 +57,7 @@ class Exited(BaseException):
     """Stands for the end of a process."""
 
 
-def test_the_child_becomes_the_program_or_says_why_not(
+def test_a_child_that_cannot_run_the_program_reports_why(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def leave(code: int) -> None:
@@ -73,20 +73,20 @@ def test_the_child_becomes_the_program_or_says_why_not(
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
 
 
-def test_whoever_else_ends_is_noticed_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_children_that_end_are_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = [(7, 0), (42, 3 << 8), (8, 0)]
     monkeypatch.setattr(os, "fork", lambda: 42)
     monkeypatch.setattr(os, "waitpid", lambda *_: ends.pop(0))
 
     child = supervisor.start(["true"])
 
-    assert (child, supervisor.status_of(child), ends) == (42, 3 << 8, [(8, 0)])
+    assert (child, supervisor.wait_for(child), ends) == (42, 3 << 8, [(8, 0)])
 
 
-def test_children_are_ended_one_generation_after_the_other(
+def test_children_are_ended_generation_by_generation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    generations, ended = [[1, 2], [2, 3], [3], []], list[tuple[int, int]]()
+    generations, signals = [[1, 2], [2, 3], [3], []], list[tuple[int, int]]()
 
     def waitpid(*_: int) -> tuple[int, int]:
         if not generations:
@@ -94,49 +94,49 @@ def test_children_are_ended_one_generation_after_the_other(
         return 1, 9
 
     monkeypatch.setattr(supervisor, "children", lambda: generations.pop(0))
-    monkeypatch.setattr(os, "kill", lambda *each: ended.append(each))
+    monkeypatch.setattr(os, "kill", lambda *call: signals.append(call))
     monkeypatch.setattr(os, "waitpid", waitpid)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(signal, "setitimer", lambda *_: None)
 
     supervisor.end_children(1)
 
-    assert ended == [(1, signal.SIGKILL), (2, signal.SIGTERM), (3, signal.SIGTERM)]
+    assert signals == [(1, signal.SIGKILL), (2, signal.SIGTERM), (3, signal.SIGTERM)]
 
 
-def test_what_has_had_its_moment_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[tuple[int, int]] = []
+def test_children_that_do_not_end_in_time_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    signals: list[tuple[int, int]] = []
     monkeypatch.setattr(supervisor, "children", lambda: [2, 3])
-    monkeypatch.setattr(os, "kill", lambda *each: ended.append(each))
+    monkeypatch.setattr(os, "kill", lambda *call: signals.append(call))
 
     supervisor.kill_children(signal.SIGALRM, None)
 
-    assert ended == [(2, signal.SIGKILL), (3, signal.SIGKILL)]
+    assert signals == [(2, signal.SIGKILL), (3, signal.SIGKILL)]
 
 
-def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
+def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     file = tmp_path / "pid"
-    deaf = f"trap '' TERM; echo $$ > {file}; while :; do sleep 0.1; done"
+    stubborn = f"trap '' TERM; echo $$ > {file}; while :; do sleep 0.1; done"
     hasty = "from pic.core import supervisor; supervisor.GRACE_SECONDS = 0.1; supervisor.main()"
     waits = f'setsid sh -c "$0" & until [ -s {file} ]; do sleep 0.01; done'
 
-    done = subprocess.run(
-        [sys.executable, "-c", hasty, str(os.getpid()), "sh", "-c", waits, deaf], check=False
+    result = subprocess.run(
+        [sys.executable, "-c", hasty, str(os.getpid()), "sh", "-c", waits, stubborn], check=False
     )
 
-    assert (done.returncode, is_gone(pid_in(file))) == (0, True)
+    assert (result.returncode, is_gone(pid_in(file))) == (0, True)
 
 
 def test_children_are_found_by_their_parent() -> None:
     with subprocess.Popen(["sleep", "20"]) as child:
-        found = (child.pid in supervisor.children(), supervisor.parent_of(child.pid))
+        relation = (child.pid in supervisor.children(), supervisor.parent_of(child.pid))
         child.kill()
 
-    assert found == (True, os.getpid())
+    assert relation == (True, os.getpid())
     assert supervisor.parent_of(child.pid) == 0
 
 
-def test_what_the_kernel_does_not_know_is_told() -> None:
+def test_an_option_that_the_kernel_does_not_know_is_an_error() -> None:
     supervisor.ask_kernel(supervisor.PR_SET_CHILD_SUBREAPER, 0)
 
     with pytest.raises(SystemExit, match=r"^prctl: Invalid argument$"):
@@ -148,45 +148,45 @@ Handler = Callable[..., object]
 
 @pytest.fixture
 def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Handler]:
-    """Let a supervisor be this process, which stays as it is; its handlers of signals are here."""
-    found: dict[int, Handler] = {}
-    monkeypatch.setattr(signal, "signal", found.__setitem__)
+    """Let the test process be a supervisor without effect; return its signal handlers."""
+    installed: dict[int, Handler] = {}
+    monkeypatch.setattr(signal, "signal", installed.__setitem__)
     monkeypatch.setattr(supervisor, "ask_kernel", lambda *_: None)
     monkeypatch.setattr(supervisor, "start", lambda _: 42)
     monkeypatch.setattr(supervisor, "end_children", lambda _: None)
     monkeypatch.setattr(sys, "argv", ["supervisor.py", str(os.getppid()), "true"])
-    return found
+    return installed
 
 
 @pytest.mark.parametrize(("status", "code"), [(0, 0), (3 << 8, 3), (9, 137)])
-def test_a_keeper_exits_as_its_program_did(
+def test_the_supervisor_exits_with_the_exit_code_of_its_program(
     monkeypatch: pytest.MonkeyPatch, handlers: dict[int, Handler], status: int, code: int
 ) -> None:
-    asked: list[list[str]] = []
+    programs: list[list[str]] = []
 
     def start(program: list[str]) -> int:
-        asked.append(program)
+        programs.append(program)
         return 42
 
     monkeypatch.setattr(supervisor, "start", start)
-    monkeypatch.setattr(supervisor, "status_of", {42: status}.__getitem__)
+    monkeypatch.setattr(supervisor, "wait_for", {42: status}.__getitem__)
 
     with pytest.raises(SystemExit) as caught:
         supervisor.main()
 
-    assert (caught.value.code, asked) == (code, [["true"]])
+    assert (caught.value.code, programs) == (code, [["true"]])
     assert not callable(handlers[signal.SIGTERM])
 
 
-def test_a_keeper_passes_over_sigint_and_ends_at_sigterm(
+def test_the_supervisor_survives_sigint_and_ends_at_sigterm(
     monkeypatch: pytest.MonkeyPatch, handlers: dict[int, Handler]
 ) -> None:
-    def signalled(_: int) -> int:
+    def receive_signals(_: int) -> int:
         handlers[signal.SIGINT](signal.SIGINT, None)
         handlers[signal.SIGTERM](signal.SIGTERM, None)
         return 0
 
-    monkeypatch.setattr(supervisor, "status_of", signalled)
+    monkeypatch.setattr(supervisor, "wait_for", receive_signals)
 
     with pytest.raises(SystemExit) as caught:
         supervisor.main()
@@ -195,16 +195,16 @@ def test_a_keeper_passes_over_sigint_and_ends_at_sigterm(
 
 
 @pytest.mark.usefixtures("handlers")
-def test_a_keeper_whose_parent_is_gone_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_parent_the_supervisor_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["supervisor.py", "1", "true"])
     monkeypatch.setattr(os, "getppid", lambda: 2)
 
-    with pytest.raises(SystemExit, match=r"^the parent is gone$"):
+    with pytest.raises(SystemExit, match=r"^the parent process has ended$"):
         supervisor.main()
 
 
 @pytest.mark.usefixtures("handlers")
-def test_it_is_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing:
         def prctl(self, *_: int) -> int:
             ctypes.set_errno(1)

@@ -10,8 +10,9 @@ import pytest
 from pic.cluster import status
 from pic.cluster.status import ReadyState, StatusReport, StatusRow
 from pic.core import logs
+from pic.core.ingress import Ingress
 from pic.core.logs import LogFormat
-from pic.core.model import Ingress, Plan
+from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
 from pic.core.visible import blanked, is_visible, visible
 from pic.pihole import hosts_lines
