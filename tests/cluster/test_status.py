@@ -105,7 +105,7 @@ def test_the_status_follows_the_operator_and_the_generation(
     assert code == 6
     assert told(found) == [
         ("error", "c.example.com", "Error", "no such domain"),
-        ("pending", "a.example.com", "", "the operator has not said anything yet"),
+        ("pending", "a.example.com", "", "the operator has not written a status yet"),
         ("ready", "b.example.com", "Ready", "ok"),
     ]
     assert found["resources"][2]["binding"] == "Created"
@@ -120,7 +120,7 @@ def test_the_status_follows_the_operator_and_the_generation(
     assert code == 6
     assert told(found)[0] == (
         *("pending", "a.example.com", "Ready"),
-        "the operator has not taken up the last change yet",
+        "the operator has not processed the last change yet",
     )
 
 

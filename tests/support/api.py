@@ -1,4 +1,4 @@
-"""An API server on the loopback with canned answers, which writes down what it is asked."""
+"""Serves a fake Kubernetes API with canned answers on the loopback, and records its requests."""
 
 import json
 import threading
@@ -37,7 +37,13 @@ CRD_FILE = Path(__file__).parents[2] / "dev" / "crds" / "targets" / "pangolinres
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer; a body that is not bytes is sent as JSON."""
+    """One answer of the API server.
+
+    Attributes:
+        body: Bytes are sent as they are, anything else as JSON.
+        delay: Seconds before the answer.
+        cut: Whether the connection breaks in the middle of the body.
+    """
 
     body: object
     status: int = 200
@@ -51,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Request:
-    """One request."""
+    """One request that the API server received."""
 
     method: str
     path: str
@@ -60,7 +66,7 @@ class Request:
 
 
 class Api:
-    """Answers by path, each path's answers one after another, the last one for ever."""
+    """A fake API server. A path without answers returns 404."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = {}
@@ -72,29 +78,31 @@ class Api:
         return f"http://127.0.0.1:{self.port}"
 
     def set_answers(self, path: str, *answers: Answer) -> None:
+        """Set the answers of a path: one after the other, then the last one again and again."""
         self.answers[path] = list(answers)
 
     def refuse(self, path: str, status: int, message: str) -> None:
         self.set_answers(path, Answer({"kind": "Status", "message": message}, status))
 
     def set_objects(self, path: str, *objects: Mapping[str, object]) -> None:
-        """Let a collection hold these objects."""
+        """Set the objects of a collection."""
         self.set_answers(path, Answer({"kind": KINDS[path], "metadata": {}, "items": objects}))
 
     def answer(self, request: Request) -> Answer:
         self.requests.append(request)
-        waiting = self.answers.get(request.path.partition("?")[0])
-        if not waiting:
-            return Answer({"kind": "Status", "message": "there is no such thing"}, 404)
-        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        answers = self.answers.get(request.path.partition("?")[0])
+        if not answers:
+            return Answer({"kind": "Status", "message": "not found"}, 404)
+        return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def kubeconfig(self, path: Path) -> str:
-        """Write a kubeconfig that leads here, and return its path."""
+        """Write a kubeconfig for this server, and return its path."""
         path.write_text(yaml.safe_dump(kubeconfig(self.server)))
         return str(path)
 
 
 def kubeconfig(server: str, *contexts: str) -> dict[str, Any]:
+    """Return a kubeconfig with these contexts, or with `here`; the first is the current one."""
     names = contexts or ("here",)
     return {
         "apiVersion": "v1",
@@ -108,7 +116,8 @@ def kubeconfig(server: str, *contexts: str) -> dict[str, Any]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each answer waits for the acknowledgement of its head
+    # Otherwise the body of each answer waits until the client has acknowledged its head.
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -124,9 +133,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data[: len(data) // 2] if answer.cut else data)
         self.close_connection = answer.cut
 
-    do_POST = do_PATCH = do_GET  # noqa: N815 - the names that the library looks for
+    do_POST = do_PATCH = do_GET  # noqa: N815 - names of the library
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - a name of the library
         pass
 
 
@@ -155,7 +164,7 @@ def serving() -> Iterator[Api]:
 
 
 def ingress(name: str, *hosts: str, namespace: str = "prod", **annotations: str) -> dict[str, Any]:
-    """An Ingress with one backend for each of its hosts; `_` in annotations is `-`."""
+    """Return an Ingress with one rule for each host; `_` in the name of an annotation means `-`."""
     backend = {"service": {"name": "web", "port": {"number": 80}}}
     path = {"path": "/", "pathType": "Prefix", "backend": backend}
     prefix = "pangolin.ingress.k8s.io/"
@@ -190,7 +199,7 @@ def tunnel(namespace: str = "prod", name: str = "default") -> dict[str, Any]:
 
 
 def live_object(host: str, namespace: str = "prod", name: str = "") -> dict[str, Any]:
-    """A live object of ours, with a spec that the Ingress `web` asks for as well."""
+    """Return a live PangolinResource of ours, as the Ingress `web` asks for it."""
     subdomain, _, domain = host.partition(".")
     return {
         "metadata": {
@@ -205,9 +214,9 @@ def live_object(host: str, namespace: str = "prod", name: str = "") -> dict[str,
 def fill_cluster(
     api: Api, ingresses: Sequence[Mapping[str, object]], *live: Mapping[str, object]
 ) -> None:
-    """Fill the cluster: Ingresses in namespaces prod and team, what they need, and live objects.
+    """Fill the cluster with Ingresses, live objects, and the Services and tunnels that they need.
 
-    Both namespaces take Events.
+    The namespaces are prod and team. Both accept Events.
     """
     for namespace in ("prod", "team"):
         api.set_answers(f"{CORE}/namespaces/{namespace}/events", Answer({}))
@@ -217,5 +226,5 @@ def fill_cluster(
     api.set_objects(f"{PANGOLIN}/pangolinresources", *live)
 
 
-# Nothing to wait for: this server is either there at once or meant to fail.
+# The fake server answers at once, or fails on purpose.
 SHORT_TIMEOUTS = listing.Timeouts(connect=1.0, read=0.1, retry_after=0, backoff=0.0)

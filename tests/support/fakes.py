@@ -1,4 +1,4 @@
-"""An engine that does nothing, a project that it works for, and what is found there."""
+"""Provides a fake engine, a project with a stack for it, and the situations of the stack."""
 
 import contextlib
 import os
@@ -19,6 +19,7 @@ from pic.run import fingerprint
 from pic.run.situation import Situation
 from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
+from tests.support import deployed as examples
 from tests.support import engine as mocks
 from tests.support.api import (
     CLUSTER,
@@ -29,8 +30,7 @@ from tests.support.api import (
 )
 from tests.support.deployed import (
     A,
-    live,
-    situation,
+    make_live,
     urn,
     wanted,
 )
@@ -40,20 +40,20 @@ HOST = "app.example.com"
 
 
 class FakeEngine(Engine):
-    """An engine that does nothing, and keeps what it was asked.
+    """An engine that records its operations in a log and changes nothing.
 
-    A program runs against Pulumi's mocks; what it declares is in the log.
+    It runs programs against Pulumi's mocks. The log then has the declared resources.
     """
 
     def __init__(
-        self, root: Path, outputs: Raw | None, known: StackState | None = None, *ends: Outcome
+        self, root: Path, outputs: Raw | None, state: StackState | None = None, *outcomes: Outcome
     ) -> None:
         self.root = root
         self.stack = "prod"
         self.environment = {"PULUMI_BACKEND_URL": f"file://{root}"}
-        self.found = outputs
-        self.known = known or StackState()
-        self.ends = list(ends)
+        self.stored_outputs = outputs
+        self.stored_state = state or StackState()
+        self.outcomes = list(outcomes)
         self.log: list[object] = []
 
     @contextlib.contextmanager
@@ -62,62 +62,63 @@ class FakeEngine(Engine):
         yield
         self.log.append("done")
 
-    def ask_ahead(self) -> None:
-        """Ask when the answer is needed."""
+    def prefetch_outputs(self) -> None:
+        """Do nothing: `outputs` answers at once."""
 
     def outputs(self) -> Raw | None:
         self.log.append("outputs")
-        return self.found
+        return self.stored_outputs
 
     def state(self) -> StackState:
         self.log.append("state")
-        return self.known
+        return self.stored_state
 
     def create(self) -> None:
         self.log.append("create")
 
-    def end(self) -> Outcome:
-        return self.ends.pop(0) if self.ends else DONE
+    def next_outcome(self) -> Outcome:
+        return self.outcomes.pop(0) if self.outcomes else DONE
 
-    def ran(self, operation: str, body: Callable[[], None], *, preview: bool = False) -> Outcome:
-        seen = mocks.run(body, preview=preview)
-        declared = {each["name"]: each.get("importId", "") for each in seen.resources[1:]}
+    def run(self, operation: str, body: Callable[[], None], *, preview: bool = False) -> Outcome:
+        result = mocks.run(body, preview=preview)
+        # The first resource is the stack itself.
+        declared = {entry["name"]: entry.get("importId", "") for entry in result.resources[1:]}
         self.log.append((operation, declared))
-        if seen.error:
-            raise EngineError("the program failed") from seen.error
-        return self.end()
+        if result.error:
+            raise EngineError("the program failed") from result.error
+        return self.next_outcome()
 
     def up(self, program: Callable[[], None]) -> Outcome:
-        return self.ran("up", program)
+        return self.run("up", program)
 
     def preview(self, program: Callable[[], None]) -> Outcome:
-        return self.ran("preview", program, preview=True)
+        return self.run("preview", program, preview=True)
 
     def destroy(self, program: Callable[[], None]) -> Outcome:
-        return self.ran("destroy", program)
+        return self.run("destroy", program)
 
     def refresh(self, urns: Sequence[str]) -> Outcome:
         self.log.append(("refresh", *urns))
-        return self.end()
+        return self.next_outcome()
 
 
 def unchanged_situation(*hosts: str, settings: Settings | None = None) -> Situation:
-    """What is found when everything is as it was deployed."""
+    """Return a situation in which the live objects equal the plan."""
     resources = tuple(map(wanted, hosts))
-    return situation(tuple(map(live, resources)), resources, settings)
+    return examples.make_situation(tuple(map(make_live, resources)), resources, settings)
 
 
-def outputs_of(known: Situation, **deployed: str) -> dict[str, Any]:
-    """What a deployment of this exports."""
+def outputs_of(situation: Situation, **deployed: str) -> dict[str, Any]:
+    """Return the stack outputs after a deployment of a situation."""
     return {
-        "digest": fingerprint.digest(known.plan, known.settings),
-        "deployed": {**fingerprint.means(known), **deployed},
+        "digest": fingerprint.digest(situation.plan, situation.settings),
+        "deployed": {**fingerprint.conditions(situation), **deployed},
     }
 
 
 @contextlib.contextmanager
 def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    """Go to a project with one stack, whose cluster has one Ingress, for HOST."""
+    """Work in a project with one stack; its cluster has one Ingress, for HOST."""
     monkeypatch.chdir(root)
     for name in [key for key in os.environ if key.startswith(("PIC_", "PIHOLE_", "LOG_LEVEL"))]:
         monkeypatch.delenv(name)
@@ -130,12 +131,12 @@ def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 
 def use_engine(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
-    """Let the verbs work with an engine."""
+    """Give the verbs an engine."""
     monkeypatch.setattr(driver, "engine_for", lambda *_, **__: engine)
 
 
 def run_pic(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """The exit code of a command line, and what it said."""
+    """Run a command line, and return its exit code, standard output and standard error."""
     code = main.main(words)
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    output = capsys.readouterr()
+    return code, output.out, output.err

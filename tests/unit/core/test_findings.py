@@ -67,7 +67,7 @@ def test_wrong_settings_decide_the_exit_code(findings: list[Finding], code: int)
         (ValueError("odd"), failed("b", "unexpected: ValueError: odd", exit_code=5)),
     ],
 )
-def test_what_goes_wrong_in_a_check_is_a_finding_beside_the_others(
+def test_an_error_in_a_check_is_a_finding_after_the_others(
     error: Exception, finding: Finding
 ) -> None:
     def check() -> Iterator[Finding]:
