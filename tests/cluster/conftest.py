@@ -1,4 +1,4 @@
-"""Real control planes, and a namespace of its own for each test."""
+"""Provides real control planes, and a namespace for each test."""
 
 import secrets
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def control_plane() -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="session")
 def older_control_plane() -> Iterator[ControlPlane]:
-    """A second one, with the older generation of PangolinResource."""
+    """Provide another control plane, with the older generation of PangolinResource."""
     with ControlPlane(crds="target") as plane:
         yield plane
 

@@ -1,4 +1,4 @@
-"""The API server takes every object that the planner can come up with, and prunes nothing of it."""
+"""Tests that the API server accepts every object that pic can plan, without pruning fields."""
 
 import json
 from collections.abc import Iterator
@@ -26,41 +26,41 @@ from tests.support.strategies import (
     worlds,
 )
 
-WANTED = 300
+MIN_OBJECTS = 300
 
 
-def connected(plane: ControlPlane) -> Transport:
+def connect(plane: ControlPlane) -> Transport:
     for namespace in NAMESPACES:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         plane.kubectl("apply", "--server-side", "--filename", "-", input=json.dumps(body))
     return listing.connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)})
 
 
-def planned(world: World, schema: Schema) -> Iterator[Resource]:
-    """What is made anew; a held object is what the API server has already."""
+def planned_resources(world: World, schema: Schema) -> Iterator[Resource]:
+    """Yield the planned resources, without held ones, which the API server already has."""
     snapshot = assemble.snapshot(RawSnapshot(world, schema=schema))
-    found = build_plan(snapshot, Settings(), STACK, Ownership(STACK))
-    return (each for each in found.resources if not each.held)
+    plan = build_plan(snapshot, Settings(), STACK, Ownership(STACK))
+    return (resource for resource in plan.resources if not resource.held)
 
 
-def refused(transport: Transport, resource: Resource) -> str | None:
-    """Why the API server would not take it as it is, or None; nothing is stored."""
-    place = f"{PANGOLIN}/namespaces/{resource.namespace}/pangolinresources"
+def refusal(transport: Transport, resource: Resource) -> str | None:
+    """Return why the API server would refuse a resource, or None; it stores nothing."""
+    path = f"{PANGOLIN}/namespaces/{resource.namespace}/pangolinresources"
     body = declaration.declaration(resource, Settings()).inputs
     try:
-        transport.request("POST", f"{place}?dryRun=All&fieldValidation=Strict", body)
+        transport.request("POST", f"{path}?dryRun=All&fieldValidation=Strict", body)
     except (StatusError, ClusterError) as error:
         return f"{error}: {json.dumps(body)}"
     return None
 
 
 @pytest.mark.parametrize("schema", [SCHEMA_TARGETS, SCHEMA_TARGET], ids=["targets", "target"])
-def test_every_planned_object_is_accepted_whole(
+def test_the_api_server_accepts_every_planned_object(
     request: pytest.FixtureRequest, schema: Schema
 ) -> None:
     fixture = "older_control_plane" if schema.single_target else "control_plane"
-    transport = connected(request.getfixturevalue(fixture))
-    tried: list[str | None] = []
+    transport = connect(request.getfixturevalue(fixture))
+    refusals: list[str | None] = []
 
     @settings(
         derandomize=True,
@@ -70,10 +70,12 @@ def test_every_planned_object_is_accepted_whole(
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     @given(world=sound_worlds() | sound_worlds() | worlds())
-    def all_of(world: World) -> None:
-        tried.extend(refused(transport, each) for each in planned(world, schema))
+    def check(world: World) -> None:
+        refusals.extend(
+            refusal(transport, resource) for resource in planned_resources(world, schema)
+        )
 
-    all_of()
+    check()
 
-    assert [each for each in tried if each] == []
-    assert len(tried) >= WANTED
+    assert [reason for reason in refusals if reason] == []
+    assert len(refusals) >= MIN_OBJECTS

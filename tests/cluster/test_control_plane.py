@@ -1,4 +1,4 @@
-"""What the development control plane promises to the tests that use it."""
+"""Tests the development control plane, on which other tests rely."""
 
 import base64
 import json
@@ -55,7 +55,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: team-a}]
 
 
 def create_owned(plane: ControlPlane, namespace: str) -> None:
-    """An Ingress, and a resource that it owns."""
+    """Create an Ingress, and a PangolinResource that it owns."""
     create = ("create", f"--namespace={namespace}", "--filename=-")
     uid = plane.kubectl(*create, "--output=jsonpath={.metadata.uid}", input=INGRESS)
     plane.kubectl(*create, input=OWNED.replace("UID", uid))
@@ -68,44 +68,44 @@ def await_deletion(plane: ControlPlane, namespace: str) -> None:
     )
 
 
-def test_a_user_without_a_role_may_not_read_ingresses(control_plane: ControlPlane) -> None:
-    with pytest.raises(ControlPlaneError) as error:
+def test_a_user_without_a_role_cannot_read_ingresses(control_plane: ControlPlane) -> None:
+    with pytest.raises(ControlPlaneError) as raised:
         control_plane.kubectl("get", "ingresses", "-A", "--token", control_plane.token("nobody"))
 
-    assert str(error.value).partition("Error from server ")[2] == (
+    assert str(raised.value).partition("Error from server ")[2] == (
         '(Forbidden): ingresses.networking.k8s.io is forbidden: User "nobody" cannot list resource '
         '"ingresses" in API group "networking.k8s.io" at the cluster scope'
     )
 
 
-def test_a_role_of_a_group_is_a_role_of_its_users(
+def test_a_role_of_a_group_applies_to_its_users(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     control_plane.kubectl("create", "-n", namespace, "-f", "-", input=MAY_READ)
     create = ("create", f"--namespace={namespace}", "--filename=-")
     control_plane.kubectl(*create, input=INGRESS)
-    show = ("get", "ingresses", f"--namespace={namespace}", "--output=name", "--token")
+    command = ("get", "ingresses", f"--namespace={namespace}", "--output=name", "--token")
 
-    shown = control_plane.kubectl(*show, control_plane.token("alice", groups=["team-a"]))
+    printed = control_plane.kubectl(*command, control_plane.token("alice", groups=["team-a"]))
 
-    assert shown == "ingress.networking.k8s.io/web\n"
+    assert printed == "ingress.networking.k8s.io/web\n"
 
 
-def test_a_service_account_has_a_kubeconfig_of_its_own(
+def test_a_service_account_has_its_own_kubeconfig(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     kubeconfig = control_plane.kubeconfig_for(f"system:serviceaccount:{namespace}:reader")
 
-    said = control_plane.kubectl("auth", "whoami", "-o", "json", "--kubeconfig", str(kubeconfig))
+    printed = control_plane.kubectl("auth", "whoami", "-o", "json", "--kubeconfig", str(kubeconfig))
 
-    user = json.loads(said)["status"]["userInfo"]
+    user = json.loads(printed)["status"]["userInfo"]
     assert (user["username"], user["groups"]) == (
         f"system:serviceaccount:{namespace}:reader",
         ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"],
     )
 
 
-def test_a_user_that_was_not_named_at_the_start_is_an_error(control_plane: ControlPlane) -> None:
+def test_the_token_of_an_unknown_user_is_an_error(control_plane: ControlPlane) -> None:
     with pytest.raises(
         ControlPlaneError, match=r"no user carol in groups \[\] exists; the users are "
     ):
@@ -113,7 +113,7 @@ def test_a_user_that_was_not_named_at_the_start_is_an_error(control_plane: Contr
 
 
 def connect(plane: ControlPlane, tls: ssl.SSLContext) -> None:
-    """Open a connection and close it again."""
+    """Open and close a connection."""
     url = urlsplit(plane.server)
     with (
         socket.create_connection((url.hostname, url.port), timeout=SECONDS) as plain,
@@ -122,7 +122,7 @@ def connect(plane: ControlPlane, tls: ssl.SSLContext) -> None:
         pass
 
 
-def test_a_client_with_the_authority_of_the_kubeconfig_is_connected(
+def test_a_client_with_the_authority_of_the_kubeconfig_connects(
     control_plane: ControlPlane,
 ) -> None:
     cluster = yaml.safe_load(control_plane.kubeconfig.read_text())["clusters"][0]["cluster"]
@@ -131,14 +131,14 @@ def test_a_client_with_the_authority_of_the_kubeconfig_is_connected(
     connect(control_plane, ssl.create_default_context(cadata=authority))
 
 
-def test_a_client_without_the_certificate_authority_is_not_connected(
+def test_a_client_without_the_certificate_authority_does_not_connect(
     control_plane: ControlPlane,
 ) -> None:
     with pytest.raises(ssl.SSLCertVerificationError, match="CERTIFICATE_VERIFY_FAILED"):
         connect(control_plane, ssl.create_default_context())
 
 
-def test_what_an_ingress_owned_is_collected_after_it(
+def test_an_object_is_deleted_after_the_ingress_that_owns_it(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     create_owned(control_plane, namespace)
@@ -148,7 +148,7 @@ def test_what_an_ingress_owned_is_collected_after_it(
     await_deletion(control_plane, namespace)
 
 
-def test_a_foreground_deletion_ends_with_what_the_ingress_owned(
+def test_a_foreground_deletion_also_deletes_owned_objects(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     create_owned(control_plane, namespace)
@@ -161,7 +161,9 @@ def test_a_foreground_deletion_ends_with_what_the_ingress_owned(
     await_deletion(control_plane, namespace)
 
 
-def test_kinds_installed_later_are_collected_as_soon(older_control_plane: ControlPlane) -> None:
+def test_objects_of_kinds_installed_later_are_garbage_collected(
+    older_control_plane: ControlPlane,
+) -> None:
     definitions = ("crd", "--all", "--wait", f"--timeout={SECONDS}s")
     older_control_plane.kubectl("delete", *definitions)
 
@@ -172,7 +174,7 @@ def test_kinds_installed_later_are_collected_as_soon(older_control_plane: Contro
     await_deletion(older_control_plane, "default")
 
 
-def test_an_api_server_that_was_killed_comes_back_with_what_it_had(
+def test_a_killed_api_server_restarts_with_its_data(
     older_control_plane: ControlPlane,
 ) -> None:
     create_owned(older_control_plane, "default")
@@ -190,38 +192,38 @@ def test_an_api_server_that_was_killed_comes_back_with_what_it_had(
     await_deletion(older_control_plane, "default")
 
 
-def test_two_control_planes_know_nothing_of_each_other(
+def test_two_control_planes_are_independent(
     control_plane: ControlPlane, older_control_plane: ControlPlane, namespace: str
 ) -> None:
-    one = control_plane.kubectl("get", "namespace", namespace, "--output=name")
-    with pytest.raises(ControlPlaneError) as error:
+    name = control_plane.kubectl("get", "namespace", namespace, "--output=name")
+    with pytest.raises(ControlPlaneError) as raised:
         older_control_plane.kubectl("get", "namespace", namespace)
 
-    assert one == f"namespace/{namespace}\n"
-    assert str(error.value) == (
+    assert name == f"namespace/{namespace}\n"
+    assert str(raised.value) == (
         f"kubectl get namespace {namespace}: "
         f'Error from server (NotFound): namespaces "{namespace}" not found'
     )
 
 
-def test_a_program_that_cannot_be_run_is_named(
+def test_the_error_names_a_program_that_cannot_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     idle = (sys.executable, "-c", "import signal; signal.pause()")
     binaries = ControlPlaneBinaries(("no-such-program",), idle, idle, idle)
 
-    with pytest.raises(ControlPlaneError) as error, ControlPlane(binaries=binaries):
+    with pytest.raises(ControlPlaneError) as raised, ControlPlane(binaries=binaries):
         pass
 
-    assert str(error.value) == (
+    assert str(raised.value) == (
         "etcd ended while waiting for certificate:\n"
         "  etcd: cannot run no-such-program: No such file or directory"
     )
     assert list(tmp_path.iterdir()) == []
 
 
-HOLDER = """
+OWNER = """
 import json, sys
 from dev.controlplane import ControlPlane
 
@@ -231,17 +233,17 @@ with ControlPlane(crds=None) as plane:
 """
 
 
-def test_nothing_outlives_a_process_that_is_killed(tmp_path: Path) -> None:
+def test_nothing_outlives_a_killed_process(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER],
+        [sys.executable, "-c", OWNER],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-    ) as holder:
-        assert holder.stdout is not None
-        handles = [os.pidfd_open(pid) for pid in json.loads(holder.stdout.readline())]
-        holder.kill()
+    ) as owner:
+        assert owner.stdout is not None
+        handles = [os.pidfd_open(pid) for pid in json.loads(owner.stdout.readline())]
+        owner.kill()
 
     ended = [select.select([handle], [], [], SECONDS)[0] for handle in handles]
 
@@ -249,13 +251,13 @@ def test_nothing_outlives_a_process_that_is_killed(tmp_path: Path) -> None:
     assert len(ended) == 3
     for handle in handles:
         os.close(handle)
-    assert [it.name[:17] for it in tmp_path.iterdir()] == ["pic-controlplane-"]
-    workdir = WorkDir(tmp_path)  # as the next control plane does
+    assert [path.name[:17] for path in tmp_path.iterdir()] == ["pic-controlplane-"]
+    workdir = WorkDir(tmp_path)  # the next control plane does the same
     assert list(tmp_path.iterdir()) == [workdir.path]
     workdir.remove()
 
 
-def test_a_reserved_port_is_open_only_to_those_who_share_it() -> None:
+def test_only_sockets_with_the_same_option_can_bind_a_reserved_port() -> None:
     port = ReservedPort()
     with socket.socket() as other, socket.socket() as sharing:
         sharing.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -266,15 +268,15 @@ def test_a_reserved_port_is_open_only_to_those_who_share_it() -> None:
     port.release()
 
 
-def test_a_directory_whose_owner_lives_is_left_alone(tmp_path: Path) -> None:
-    one, two = WorkDir(tmp_path), WorkDir(tmp_path)
+def test_the_directory_of_a_running_owner_is_not_removed(tmp_path: Path) -> None:
+    first, second = WorkDir(tmp_path), WorkDir(tmp_path)
 
-    assert sorted(tmp_path.iterdir()) == sorted([one.path, two.path])
-    one.remove()
-    two.remove()
+    assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path])
+    first.remove()
+    second.remove()
 
 
-def test_the_foreground_cluster_says_how_to_use_it_and_ends_quietly(tmp_path: Path) -> None:
+def test_the_foreground_cluster_prints_how_to_use_it_and_ends_quietly(tmp_path: Path) -> None:
     record = tmp_path / "kubeconfig"
     module = [sys.executable, "-m", "dev.controlplane"]
     with subprocess.Popen(
@@ -295,7 +297,7 @@ def test_the_foreground_cluster_says_how_to_use_it_and_ends_quietly(tmp_path: Pa
             check=True,
         ).stdout
         cluster.send_signal(signal.SIGINT)
-        _, words = cluster.communicate(timeout=SECONDS)
+        _, messages = cluster.communicate(timeout=SECONDS)
 
     assert line == f"export KUBECONFIG={record}\n"
     assert re.findall(r"/(\w+)\.", names) == [
@@ -304,6 +306,6 @@ def test_the_foreground_cluster_says_how_to_use_it_and_ends_quietly(tmp_path: Pa
         "pangolintunnels",
     ]
     assert (cluster.returncode, record.exists()) == (0, False)
-    first, *_, last = re.sub(r":\d+", ":PORT", words).splitlines()
+    first, *_, last = re.sub(r":\d+", ":PORT", messages).splitlines()
     assert first == "starting a control plane"
     assert last == "https://127.0.0.1:PORT serves until Ctrl-C"

@@ -1,4 +1,4 @@
-"""The definitions under `dev/crds`, as the API server understands them."""
+"""Tests how the API server applies the definitions in `dev/crds`."""
 
 import json
 import re
@@ -15,25 +15,25 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "dev" / "examples").glob("*/"))
 BACKEND = {"ip": "web.prod.svc.cluster.local", "port": 80}
 
 
-def an_object(kind: str, spec: object, namespace: str = "default") -> str:
+def to_json(kind: str, spec: object, namespace: str = "default") -> str:
     head = {"apiVersion": "tunnel.pangolin.io/v1alpha1", "kind": kind}
     return json.dumps({**head, "metadata": {"name": "web", "namespace": namespace}, "spec": spec})
 
 
 def stored_spec(plane: ControlPlane, kind: str, spec: object, *flags: str) -> Any:
-    """What the API server would store, defaulted and pruned."""
+    """Return the spec that the API server would store, with defaults and without unknown fields."""
     answer = plane.kubectl(
         *("create", "--dry-run=server", "--output=json", "--filename=-", *flags),
-        input=an_object(kind, spec),
+        input=to_json(kind, spec),
     )
     return json.loads(answer)["spec"]
 
 
-def refusal(plane: ControlPlane, kind: str, spec: object) -> str:
-    """What the API server finds wrong."""
-    with pytest.raises(ControlPlaneError) as error:
+def validation_error(plane: ControlPlane, kind: str, spec: object) -> str:
+    """Return the validation error of the API server."""
+    with pytest.raises(ControlPlaneError) as raised:
         stored_spec(plane, kind, spec)
-    return str(error.value).partition(f'The {kind} "web" is invalid: ')[2]
+    return str(raised.value).partition(f'The {kind} "web" is invalid: ')[2]
 
 
 def test_the_current_generation_fills_in_defaults(control_plane: ControlPlane) -> None:
@@ -53,7 +53,7 @@ def test_the_current_generation_fills_in_defaults(control_plane: ControlPlane) -
     }
 
 
-def test_the_older_generation_prunes_what_it_does_not_know(
+def test_the_older_generation_prunes_unknown_fields(
     older_control_plane: ControlPlane,
 ) -> None:
     spec = {
@@ -72,16 +72,16 @@ def test_the_older_generation_prunes_what_it_does_not_know(
 
 
 @pytest.fixture
-def replaced(older_control_plane: ControlPlane) -> Iterator[ControlPlane]:
+def upgraded(older_control_plane: ControlPlane) -> Iterator[ControlPlane]:
     older_control_plane.install_crds("targets")
     yield older_control_plane
     older_control_plane.install_crds("target")
 
 
-def test_one_generation_can_replace_the_other_in_a_running_cluster(replaced: ControlPlane) -> None:
+def test_a_generation_can_replace_the_other_in_a_running_cluster(upgraded: ControlPlane) -> None:
     spec = {"target": BACKEND, "targets": [BACKEND]}
 
-    assert stored_spec(replaced, "PangolinResource", spec, "--validate=ignore") == {
+    assert stored_spec(upgraded, "PangolinResource", spec, "--validate=ignore") == {
         "enabled": True,
         "targets": [{**BACKEND, "method": "http", "priority": 100}],
     }
@@ -97,17 +97,17 @@ def test_an_organization_fills_in_defaults(control_plane: ControlPlane) -> None:
     }
 
 
-def a_target(**fields: object) -> dict[str, object]:
+def with_target(**fields: object) -> dict[str, object]:
     return {"targets": [{**BACKEND, **fields}]}
 
 
 @pytest.mark.parametrize(
     ("spec", "field", "complaint"),
     [
-        (a_target(port=0), "targets[0].port", "should be greater than or equal to 1"),
-        (a_target(port=65536), "targets[0].port", "should be less than or equal to 65535"),
-        (a_target(priority=0), "targets[0].priority", "should be greater than or equal to 1"),
-        (a_target(priority=1001), "targets[0].priority", "should be less than or equal to 1000"),
+        (with_target(port=0), "targets[0].port", "should be greater than or equal to 1"),
+        (with_target(port=65536), "targets[0].port", "should be less than or equal to 65535"),
+        (with_target(priority=0), "targets[0].priority", "should be greater than or equal to 1"),
+        (with_target(priority=1001), "targets[0].priority", "should be less than or equal to 1000"),
         (
             {"httpConfig": {"subdomain": ""}},
             "httpConfig.subdomain",
@@ -119,22 +119,22 @@ def a_target(**fields: object) -> dict[str, object]:
 def test_a_value_out_of_bounds_is_refused(
     control_plane: ControlPlane, spec: object, field: str, complaint: str
 ) -> None:
-    said = refusal(control_plane, "PangolinResource", spec)
+    message = validation_error(control_plane, "PangolinResource", spec)
 
-    assert re.sub("Invalid value: [^:]+", "Invalid value", said) == (
+    assert re.sub("Invalid value: [^:]+", "Invalid value", message) == (
         f"spec.{field}: Invalid value: spec.{field} in body {complaint}"
     )
 
 
 @pytest.mark.parametrize(
-    ("field", "known"),
+    ("field", "allowed"),
     [("method", '"http", "https", "tcp", "udp"'), ("pathMatchType", '"exact", "prefix", "regex"')],
 )
-def test_a_value_that_is_none_of_the_known_ones_is_refused(
-    control_plane: ControlPlane, field: str, known: str
+def test_a_value_that_is_not_allowed_is_refused(
+    control_plane: ControlPlane, field: str, allowed: str
 ) -> None:
-    assert refusal(control_plane, "PangolinResource", a_target(**{field: "odd"})) == (
-        f'spec.targets[0].{field}: Unsupported value: "odd": supported values: {known}'
+    assert validation_error(control_plane, "PangolinResource", with_target(**{field: "odd"})) == (
+        f'spec.targets[0].{field}: Unsupported value: "odd": supported values: {allowed}'
     )
 
 
@@ -155,14 +155,14 @@ def test_a_value_that_is_none_of_the_known_ones_is_refused(
 def test_a_missing_value_is_refused(
     control_plane: ControlPlane, kind: str, spec: object, field: str
 ) -> None:
-    assert refusal(control_plane, kind, spec) == f"spec.{field}: Required value"
+    assert validation_error(control_plane, kind, spec) == f"spec.{field}: Required value"
 
 
 def test_only_the_status_subresource_writes_the_status(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     spec = {"organizationRef": {"name": "home"}}
-    tunnel = json.loads(an_object("PangolinTunnel", spec, namespace))
+    tunnel = json.loads(to_json("PangolinTunnel", spec, namespace))
     created = control_plane.kubectl(
         *("create", "--output=jsonpath={.status}", "--filename=-"),
         input=json.dumps({**tunnel, "status": {"status": "Ready"}}),
@@ -200,7 +200,7 @@ def test_a_listing_shows_the_columns_of_the_operator(
     }
     control_plane.kubectl(
         *("create", f"--namespace={namespace}", "--validate=ignore", "--filename=-"),
-        input=an_object(kind, spec, namespace),
+        input=to_json(kind, spec, namespace),
     )
 
     header = control_plane.kubectl("get", kind, "--namespace", namespace).splitlines()[0]
@@ -208,17 +208,17 @@ def test_a_listing_shows_the_columns_of_the_operator(
     assert re.split(r"\s{2,}", header.strip()) == columns.split("|")
 
 
-@pytest.mark.parametrize("example", [pytest.param(it, id=it.name) for it in EXAMPLES])
-def test_an_example_is_accepted_as_it_is(control_plane: ControlPlane, example: Path) -> None:
+@pytest.mark.parametrize("example", [pytest.param(path, id=path.name) for path in EXAMPLES])
+def test_every_example_is_accepted(control_plane: ControlPlane, example: Path) -> None:
     documents = [
         document
         for path in sorted(example.glob("*.yaml"))
         for document in yaml.safe_load_all(path.read_text())
     ]
 
-    said = control_plane.apply(example)
+    printed = control_plane.apply(example)
     control_plane.kubectl("delete", "--wait=false", "--filename", str(example))
 
-    assert [re.split("[/ ]", line)[1:] for line in said.splitlines()] == [
+    assert [re.split("[/ ]", line)[1:] for line in printed.splitlines()] == [
         [document["metadata"]["name"], "serverside-applied"] for document in documents
     ]

@@ -1,4 +1,4 @@
-"""The manifests of deploy/ as kubectl sends them, and what the API server makes of them."""
+"""Tests that the API server accepts the manifests in deploy/."""
 
 import json
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ Object = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    """A cluster with the namespaces that the overlays name, and with the kind Stack."""
+    """Provide a cluster with the namespaces of the overlays and the kind Stack."""
     control_plane.apply(STACKS)
     control_plane.kubectl("wait", "--for=condition=Established", "-f", str(STACKS))
     for name in NAMESPACES:
         control_plane.kubectl("create", "namespace", name)
     yield control_plane
-    # Nothing here tells whether a volume is in use.
+    # No controller here removes the finalizer of a volume that is not in use.
     unprotected = ("-p", '{"metadata":{"finalizers":null}}', "--type=merge")
     control_plane.kubectl("patch", "-n", "pic", "persistentvolumeclaim/pic-state", *unprotected)
     control_plane.kubectl("delete", "namespace", *NAMESPACES)
@@ -43,23 +43,25 @@ def build(plane: ControlPlane, folder: Path) -> list[Object]:
 
 
 def names(objects: list[Object]) -> list[str]:
-    return sorted(f"{it['kind'].lower()}/{it['metadata']['name']}" for it in objects)
+    return sorted(f"{item['kind'].lower()}/{item['metadata']['name']}" for item in objects)
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_an_overlay_is_accepted_as_a_trial_and_for_real(plane: ControlPlane, overlay: str) -> None:
+def test_an_overlay_is_accepted_with_and_without_a_dry_run(
+    plane: ControlPlane, overlay: str
+) -> None:
     folder = str(DEPLOY / "overlays" / overlay)
-    wanted = names(build(plane, Path(folder)))
+    expected = names(build(plane, Path(folder)))
 
-    tried = plane.kubectl("apply", "-k", folder, *STRICT, "--dry-run=server")
-    done = plane.kubectl("apply", "-k", folder, *STRICT)
+    dry_run = plane.kubectl("apply", "-k", folder, *STRICT, "--dry-run=server")
+    applied = plane.kubectl("apply", "-k", folder, *STRICT)
 
-    said = [sorted(short(line) for line in text.split()) for text in (tried, done)]
-    assert said == [wanted, wanted]
+    accepted = [sorted(without_group(line) for line in text.split()) for text in (dry_run, applied)]
+    assert accepted == [expected, expected]
 
 
-def short(name: str) -> str:
-    """Take the group out of deployment.apps/pic-watch."""
+def without_group(name: str) -> str:
+    """Remove the group from a name such as deployment.apps/pic-watch."""
     kind, _, rest = name.partition("/")
     return f"{kind.partition('.')[0]}/{rest}"
 
@@ -69,8 +71,8 @@ def test_the_classes_are_accepted_and_none_is_the_default(plane: ControlPlane) -
 
     plane.kubectl("apply", "-k", folder, *STRICT)
 
-    found = build(plane, DEPLOY / "classes")
-    assert {it["metadata"]["name"]: it["metadata"].get("annotations") for it in found} == {
+    metadata = [item["metadata"] for item in build(plane, DEPLOY / "classes")]
+    assert {item["name"]: item.get("annotations") for item in metadata} == {
         "pangolin": None,
         "pangolin-eu": None,
     }
@@ -78,21 +80,21 @@ def test_the_classes_are_accepted_and_none_is_the_default(plane: ControlPlane) -
 
 
 def templates(objects: list[Object]) -> list[Object]:
-    specs = [it["spec"] for it in objects if it["kind"] in ("Deployment", "CronJob")]
+    specs = [item["spec"] for item in objects if item["kind"] in ("Deployment", "CronJob")]
     return [spec.get("jobTemplate", {}).get("spec", spec)["template"] for spec in specs]
 
 
 @pytest.mark.parametrize(
-    "overlay", [it for it in OVERLAYS if it not in ("preview", "pulumi-operator")]
+    "overlay", [overlay for overlay in OVERLAYS if overlay not in ("preview", "pulumi-operator")]
 )
-def test_a_restricted_namespace_takes_the_pods(plane: ControlPlane, overlay: str) -> None:
+def test_a_restricted_namespace_accepts_the_pods(plane: ControlPlane, overlay: str) -> None:
     plane.kubectl("apply", "-k", str(DEPLOY / "base"), *STRICT)
     (template,) = templates(build(plane, DEPLOY / "overlays" / overlay))
 
     assert create(plane, template) == "pod/trial\n"
 
 
-def test_a_restricted_namespace_would_refuse_a_pod_that_may_more(plane: ControlPlane) -> None:
+def test_a_restricted_namespace_refuses_a_pod_with_more_privileges(plane: ControlPlane) -> None:
     plane.kubectl("apply", "-k", str(DEPLOY / "base"), *STRICT)
     (template,) = templates(build(plane, DEPLOY / "overlays" / "watch"))
     template["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = True
@@ -104,79 +106,88 @@ def test_a_restricted_namespace_would_refuse_a_pod_that_may_more(plane: ControlP
 def create(plane: ControlPlane, template: Object) -> str:
     metadata = {"name": "trial", "namespace": "pic", "labels": template["metadata"]["labels"]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
-    trial = ("create", "--dry-run=server", "-o", "name", "-f", "-")
-    return plane.kubectl(*trial, input=json.dumps(pod))
+    command = ("create", "--dry-run=server", "-o", "name", "-f", "-")
+    return plane.kubectl(*command, input=json.dumps(pod))
 
 
-def test_a_file_state_is_for_one_watcher_at_a_time(plane: ControlPlane) -> None:
-    found = {it["kind"]: it for it in build(plane, DEPLOY / "overlays" / "watch-file")}
+def test_a_state_on_a_volume_allows_only_one_watcher(plane: ControlPlane) -> None:
+    objects = {item["kind"]: item for item in build(plane, DEPLOY / "overlays" / "watch-file")}
 
-    spec = found["Deployment"]["spec"]
+    spec = objects["Deployment"]["spec"]
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     assert (spec["replicas"], spec["strategy"]) == (1, rolling)
-    assert found["PersistentVolumeClaim"]["spec"]["accessModes"] == ["ReadWriteOnce"]
-    assert found["ConfigMap"]["data"] == {"PULUMI_BACKEND_URL": "file:///state"}
+    assert objects["PersistentVolumeClaim"]["spec"]["accessModes"] == ["ReadWriteOnce"]
+    assert objects["ConfigMap"]["data"] == {"PULUMI_BACKEND_URL": "file:///state"}
 
 
-def test_two_watchers_keep_apart_and_one_of_them_stays(plane: ControlPlane) -> None:
-    found = {it["kind"]: it for it in build(plane, DEPLOY / "overlays" / "watch-two")}
+def test_two_watchers_run_on_different_nodes_and_one_is_always_available(
+    plane: ControlPlane,
+) -> None:
+    objects = {item["kind"]: item for item in build(plane, DEPLOY / "overlays" / "watch-two")}
 
-    spec = found["Deployment"]["spec"]
+    spec = objects["Deployment"]["spec"]
     assert (spec["replicas"], "affinity" in spec["template"]["spec"]) == (2, True)
-    assert found["PodDisruptionBudget"]["spec"] == {"minAvailable": 1, "selector": spec["selector"]}
+    assert objects["PodDisruptionBudget"]["spec"] == {
+        "minAvailable": 1,
+        "selector": spec["selector"],
+    }
 
 
 @pytest.mark.parametrize("component", ["pihole", "file-state"])
 @pytest.mark.parametrize("overlay", ["watch", "cronjob"])
-def test_a_component_reaches_either_kind_of_pod(
+def test_a_component_changes_both_kinds_of_pods(
     plane: ControlPlane, tmp_path: Path, overlay: str, component: str
 ) -> None:
-    marks = {"pihole": "PIHOLE_PASSWORD", "file-state": "mountPath: /state"}
+    expected = {"pihole": "PIHOLE_PASSWORD", "file-state": "mountPath: /state"}
 
-    (template,) = templates(overlaid(plane, tmp_path, overlay, component))
+    (template,) = templates(build_with_component(plane, tmp_path, overlay, component))
 
-    assert marks[component] in yaml.safe_dump(template)
+    assert expected[component] in yaml.safe_dump(template)
 
 
-def overlaid(plane: ControlPlane, root: Path, overlay: str, component: str) -> list[Object]:
-    """Build an overlay with a component, from a copy: kustomize follows no link out of a folder."""
+def build_with_component(
+    plane: ControlPlane, root: Path, overlay: str, component: str
+) -> list[Object]:
+    """Build an overlay with a component, from a kustomization in a temporary folder."""
     (root / "deploy").symlink_to(DEPLOY)
     text = f"resources: [deploy/overlays/{overlay}]\ncomponents: [deploy/components/{component}]\n"
     (root / "kustomization.yaml").write_text(text)
     return build(plane, root)
 
 
-def test_without_wide_bindings_only_the_least_reaches_everywhere(plane: ControlPlane) -> None:
-    found = build(plane, DEPLOY / "overlays" / "watch-namespaced")
+def test_the_namespaced_overlay_binds_only_one_role_cluster_wide(plane: ControlPlane) -> None:
+    objects = build(plane, DEPLOY / "overlays" / "watch-namespaced")
 
-    wide = [it for it in found if it["kind"] == "ClusterRoleBinding"]
-    narrow = [it for it in found if it["kind"] == "RoleBinding"]
+    wide = [item for item in objects if item["kind"] == "ClusterRoleBinding"]
+    narrow = [item for item in objects if item["kind"] == "RoleBinding"]
     assert names(wide) == ["clusterrolebinding/pic-watch-cluster"]
-    assert {(it["metadata"]["namespace"], it["metadata"]["name"]) for it in narrow} == {
+    assert {(item["metadata"]["namespace"], item["metadata"]["name"]) for item in narrow} == {
         ("apps", "pic-watch-apps"),
         ("tunnels", "pic-watch-tunnels"),
         ("pic", "pic-watch-lease"),
     }
-    assert {str(it["subjects"]) for it in wide + narrow} == {
+    assert {str(item["subjects"]) for item in wide + narrow} == {
         "[{'kind': 'ServiceAccount', 'name': 'pic-watch', 'namespace': 'pic'}]"
     }
 
 
-def test_the_overlay_in_the_documentation_is_one(plane: ControlPlane, tmp_path: Path) -> None:
+def test_the_overlay_in_the_documentation_can_be_built(plane: ControlPlane, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "deploying.md").read_text()
-    (text,) = [it for it in page.split("```yaml\n") if it.startswith("# kustomization.yaml")]
+    (text,) = [
+        block for block in page.split("```yaml\n") if block.startswith("# kustomization.yaml")
+    ]
     (tmp_path / "kustomization.yaml").write_text(text.partition("```")[0])
     (tmp_path / "deploy").symlink_to(DEPLOY)
     (tmp_path / "stacks").mkdir()
     (tmp_path / "stacks" / "Pulumi.prod.yaml").write_text("config: {}\n")
 
-    found = build(plane, tmp_path)
+    objects = build(plane, tmp_path)
 
-    (template,) = templates(found)
+    (template,) = templates(objects)
     container, volumes = template["spec"]["containers"][0], template["spec"]["volumes"]
-    made = {it["metadata"]["name"] for it in found if it["kind"] == "ConfigMap"}
+    config_maps = {item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap"}
     assert container["image"] == "images.example/platform/pic:0.1.0"
     assert {
         container["envFrom"][0]["configMapRef"]["name"],
-        *(it["configMap"]["name"] for it in volumes if "configMap" in it),
-    } == made
+        *(volume["configMap"]["name"] for volume in volumes if "configMap" in volume),
+    } == config_maps

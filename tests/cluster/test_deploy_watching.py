@@ -1,10 +1,10 @@
-"""The account of the watcher: each verb that it has beyond `up` is needed."""
+"""Tests that the watcher needs each verb that its account has in addition to `up`."""
 
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
 
@@ -16,95 +16,106 @@ from pic.settings.parse import Settings
 from pic.watch.follower import following
 from pic.watch.leader import Leader
 from pic.watch.store import Store
-from tests.engine.accounts import Account, Grant, account, grants
-from tests.engine.stage import api_of
+from tests.support.accounts import (
+    Account,
+    Grant,
+    grants,
+    open_account,
+)
+from tests.support.admin_api import api_of
 from tests.support.waiting import until
 
 WATCH = grants("watch")
-FOLLOWED = [it for it in WATCH if it.verb == "watch"]
-LEASED = [it for it in WATCH if it.part == "lease"]
+WATCHING = [grant for grant in WATCH if grant.verb == "watch"]
+LEASING = [grant for grant in WATCH if grant.part == "lease"]
 
 Granting = Callable[[list[Grant]], Account]
 
 
 @pytest.fixture
 def granting(control_plane: ControlPlane, namespace: str) -> Iterator[Granting]:
-    """Make accounts that may do no more than is granted, in the namespace of the test."""
-    making, api = contextmanager(account), api_of(control_plane)
-    with ExitStack() as made:
-        yield lambda granted: made.enter_context(making(control_plane, api, namespace, granted))
+    """Provide a function that creates an account with some grants in the namespace."""
+    api = api_of(control_plane)
+    with ExitStack() as accounts:
+        yield lambda granted: accounts.enter_context(
+            open_account(control_plane, api, namespace, granted)
+        )
 
 
 def less(without: Grant) -> list[Grant]:
-    return [it for it in WATCH if it != without]
+    return [grant for grant in WATCH if grant != without]
 
 
-def follow(who: Account, namespace: str, enough: Callable[[Store, list[str]], bool]) -> list[str]:
-    """Follow everything that a watcher follows until it is enough; return its warnings."""
+def follow(
+    account: Account, namespace: str, enough: Callable[[Store, list[str]], bool]
+) -> list[str]:
+    """Watch everything that a watcher watches until a condition is true; return the warnings."""
     settings = Settings(namespaces=(namespace,), tunnel_namespace=namespace)
-    source = listing.connect(settings, who.environment, in_subprocess=True)
-    reads, told, lock = listing.listings(settings), list[str](), threading.Lock()
-    cache = Store(reads, time.monotonic, lambda: None)
+    source = listing.connect(settings, account.environment, in_subprocess=True)
+    listings, warnings, lock = listing.listings(settings), list[str](), threading.Lock()
+    store = Store(listings, time.monotonic, lambda: None)
 
     def tell(_: str, words: str, **__: object) -> None:
         with lock:
-            told.append(words)
+            warnings.append(words)
 
-    with following(reads, source, cache, tell):
-        until(lambda: enough(cache, told), f"enough of {told}")
-    return told
+    with following(listings, source, store, tell):
+        until(
+            lambda: enough(store, warnings), f"the condition is true; the warnings are {warnings}"
+        )
+    return warnings
 
 
-def test_the_account_is_enough_to_follow_everything_and_to_lead(
+def test_the_account_suffices_to_watch_everything_and_to_lead(
     control_plane: ControlPlane, granting: Granting, namespace: str
 ) -> None:
-    who = granting(WATCH)
-    leader = lead(who, namespace)
+    account = granting(WATCH)
+    leader = lead(account, namespace)
     apps = (
         ("service", "clusterip", "app", "--tcp=80"),
         ("ingress", "web", "--rule=a.example/=app:80"),
     )
 
-    def heard_of_both(cache: Store, _: list[str]) -> bool:
-        if cache.news().complete and not known:
-            known.append(cache.changes)
-            for each in apps:
-                control_plane.kubectl("create", "-n", namespace, *each)
-        return bool(known) and cache.changes >= known[0] + len(apps)
+    def has_seen_both(store: Store, _: list[str]) -> bool:
+        if store.take_updates().complete and not counts:
+            counts.append(store.change_count)
+            for words in apps:
+                control_plane.kubectl("create", "-n", namespace, *words)
+        return bool(counts) and store.change_count >= counts[0] + len(apps)
 
-    known: list[int] = []
-    assert follow(who, namespace, heard_of_both) == []
-    # The second renews what the first has made.
+    counts: list[int] = []
+    assert follow(account, namespace, has_seen_both) == []
+    # The first call creates the Lease, and the second renews it.
     assert [leader.hold(), leader.hold()] == [True, True]
 
 
-def lead(who: Account, namespace: str) -> Leader:
-    transport = listing.connect(Settings(), who.environment)
-    return Leader(transport, namespace, "pic-prod", who.user)
+def lead(account: Account, namespace: str) -> Leader:
+    transport = listing.connect(Settings(), account.environment)
+    return Leader(transport, namespace, "pic-prod", account.user)
 
 
-@pytest.mark.parametrize("verb", FOLLOWED, ids=str)
-def test_each_verb_for_following_is_missed_by_its_name(
+@pytest.mark.parametrize("verb", WATCHING, ids=str)
+def test_a_missing_verb_for_watching_is_named_in_a_warning(
     granting: Granting, namespace: str, verb: Grant
 ) -> None:
-    who = granting(less(verb))
+    account = granting(less(verb))
 
-    told = follow(who, namespace, lambda _, told: bool(told))
+    warnings = follow(account, namespace, lambda _, warnings: bool(warnings))
 
-    where = "all namespaces" if verb.wide else f"namespace {namespace}"
-    assert told == [
-        f"cannot watch {verb.resource} in {where}: {verb.forbidden(who.user, namespace)}"
-        f" (HTTP 403); grant the verb watch to who runs pic{instead(verb)}"
+    scope = "all namespaces" if verb.wide else f"namespace {namespace}"
+    assert warnings == [
+        f"cannot watch {verb.resource} in {scope}: {verb.forbidden(account.user, namespace)}"
+        f" (HTTP 403); grant the verb watch to the account that runs pic{alternative(verb)}"
     ]
 
 
-def instead(verb: Grant) -> str:
-    way = next((kind.remedy for kind in KINDS if kind.plural == verb.resource), "")
-    return f", or {way}" if way else ""
+def alternative(verb: Grant) -> str:
+    remedy = next((kind.remedy for kind in KINDS if kind.plural == verb.resource), "")
+    return f", or {remedy}" if remedy else ""
 
 
-@pytest.mark.parametrize("verb", LEASED, ids=str)
-def test_each_verb_for_leading_is_missed_by_its_name(
+@pytest.mark.parametrize("verb", LEASING, ids=str)
+def test_a_missing_verb_for_leading_is_named_in_an_error(
     granting: Granting, namespace: str, verb: Grant
 ) -> None:
     leader = lead(granting(less(verb)), namespace)
@@ -112,11 +123,11 @@ def test_each_verb_for_leading_is_missed_by_its_name(
 
     forbidden = verb.forbidden(leader.identity, namespace, name)
     with pytest.raises(ClusterError, match=re.escape(forbidden)):
-        make_and_take_over(leader)
+        create_and_take_over(leader)
     assert leader.problem == forbidden
 
 
-def make_and_take_over(leader: Leader) -> None:
+def create_and_take_over(leader: Leader) -> None:
     leader.hold()
     leader.release()
     leader.hold()

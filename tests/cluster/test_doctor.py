@@ -1,4 +1,4 @@
-"""The doctor in real clusters: who may do what, and which CRDs there are."""
+"""Tests the doctor in real clusters: its findings about permissions and CRDs."""
 
 import socket
 from datetime import UTC, datetime
@@ -10,20 +10,22 @@ from dev.controlplane import ControlPlane
 from pic.cli.doctor import DoctorContext, Finding, cluster
 from pic.cli.doctor.project import Stack
 from pic.cluster.listing import connect, read_cluster_id
-from pic.run.targets import needed
+from pic.run.targets import permissions_for_up
 from pic.settings.parse import Settings
 
 
-def found(kubeconfig: Path, root: Path, settings: Settings) -> list[Finding]:
+def examine(kubeconfig: Path, root: Path, settings: Settings) -> list[Finding]:
     environment = {"KUBECONFIG": str(kubeconfig)}
     now = datetime.now(UTC)
     context = DoctorContext(root, "prod", (), environment, socket.gethostname(), now)
     return list(cluster.examine(context, Stack("prod", settings)))
 
 
-def bound(plane: ControlPlane) -> Settings:
-    known = read_cluster_id(connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)}), Settings())
-    return Settings(cluster_id=known)
+def settings_for(plane: ControlPlane) -> Settings:
+    cluster_id = read_cluster_id(
+        connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)}), Settings()
+    )
+    return Settings(cluster_id=cluster_id)
 
 
 @pytest.mark.parametrize(
@@ -37,34 +39,35 @@ def bound(plane: ControlPlane) -> Settings:
         ),
     ],
 )
-def test_an_admin_finds_all_well(
+def test_every_check_passes_for_an_admin(
     request: pytest.FixtureRequest, tmp_path: Path, fixture: str, schema: str
 ) -> None:
     plane: ControlPlane = request.getfixturevalue(fixture)
-    settings = bound(plane)
+    settings = settings_for(plane)
 
-    first, *others = found(plane.kubeconfig, tmp_path, settings)
+    first, *others = examine(plane.kubeconfig, tmp_path, settings)
 
     assert first.message.startswith("Kubernetes v1.")
-    assert [(each.name, each.verdict.value, each.message) for each in others] == [
+    assert [(finding.name, finding.verdict.value, finding.message) for finding in others] == [
         ("cluster id", "pass", settings.cluster_id),
         ("CRDs", "pass", schema),
-        ("permissions", "pass", f"all {len(list(needed(settings)))} are granted"),
+        ("permissions", "pass", f"all {len(list(permissions_for_up(settings)))} are granted"),
     ]
 
 
-def test_somebody_without_rights_is_told_each_that_is_missing(
+def test_a_user_without_permissions_gets_a_finding_for_each(
     control_plane: ControlPlane, tmp_path: Path
 ) -> None:
-    settings = bound(control_plane)
+    settings = settings_for(control_plane)
 
-    findings = found(control_plane.kubeconfig_for("nobody"), tmp_path, settings)
+    findings = examine(control_plane.kubeconfig_for("nobody"), tmp_path, settings)
 
-    assert [(each.name, each.verdict.value) for each in findings[:3]] == [
+    assert [(finding.name, finding.verdict.value) for finding in findings[:3]] == [
         ("cluster", "pass"),
         ("cluster id", "pass"),
         ("CRDs", "fail"),
     ]
-    assert [each.message for each in findings[3:]] == [
-        f"not allowed: {each} ({each.why})" for each in needed(settings)
+    assert [finding.message for finding in findings[3:]] == [
+        f"not allowed: {permission} ({permission.why})"
+        for permission in permissions_for_up(settings)
     ]

@@ -1,4 +1,4 @@
-"""`pic init` in a real cluster."""
+"""Tests `pic init` in a real cluster."""
 
 from pathlib import Path
 
@@ -25,18 +25,18 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def cluster_id(control_plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The id of the cluster that pic finds, from an empty folder."""
+    """Let pic run in an empty folder with the kubeconfig of the cluster; return its id."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(control_plane.kubeconfig))
-    shown = ("get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}")
-    return control_plane.kubectl(*shown)
+    command = ("get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}")
+    return control_plane.kubectl(*command)
 
 
-def written(root: Path) -> object:
+def read_stack_file(root: Path) -> object:
     return yaml.safe_load((root / "stacks" / "Pulumi.prod.yaml").read_text())
 
 
-def test_a_stack_is_bound_to_the_cluster_and_a_second_time_changes_nothing(
+def test_init_binds_a_stack_to_the_cluster_and_can_be_repeated(
     cluster_id: str, tmp_path: Path, capsys: Capture
 ) -> None:
     for _ in range(2):
@@ -47,22 +47,22 @@ def test_a_stack_is_bound_to_the_cluster_and_a_second_time_changes_nothing(
             "  pic:tunnelNamespace: tunnels\n"
             f"  pic:clusterId: {cluster_id}\n" + NEXT
         )
-    assert written(tmp_path) == {
+    assert read_stack_file(tmp_path) == {
         "config": {"pic:tunnelNamespace": "tunnels", "pic:clusterId": cluster_id}
     }
 
 
 @pytest.mark.usefixtures("cluster_id")
-def test_the_only_place_with_tunnels_is_found(
+def test_init_finds_the_only_namespace_with_tunnels(
     control_plane: ControlPlane, namespace: str, tmp_path: Path
 ) -> None:
-    # Those of other tests go with their namespaces.
+    # The tunnels of other tests are deleted with their namespaces.
     control_plane.kubectl("wait", "--for=delete", "pangolintunnels", "--all", "-A")
     control_plane.kubectl("create", "-n", namespace, "-f", "-", input=TUNNEL)
 
     main.main(["init", "--stack", "prod"])
 
-    config = written(tmp_path)
+    config = read_stack_file(tmp_path)
     control_plane.kubectl("delete", "-n", namespace, "pangolintunnel/home")
     assert isinstance(config, dict)
     assert config["config"]["pic:tunnelNamespace"] == namespace
@@ -76,10 +76,10 @@ def test_a_stack_of_another_cluster_is_refused(
     capsys: Capture,
 ) -> None:
     main.main(["init", "--stack", "prod"])
-    before = written(tmp_path)
+    before = read_stack_file(tmp_path)
     capsys.readouterr()
     monkeypatch.setenv("KUBECONFIG", str(older_control_plane.kubeconfig))
 
     assert main.main(["init", "--stack", "prod"]) == 2
     assert capsys.readouterr().err.startswith("pic: stack prod belongs to cluster ")
-    assert written(tmp_path) == before
+    assert read_stack_file(tmp_path) == before

@@ -1,4 +1,4 @@
-"""A Lease of a real API server, and two who want it."""
+"""Tests the leader election with a Lease of a real API server."""
 
 import json
 import threading
@@ -13,11 +13,11 @@ from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
 from pic.watch.leader import TIMEOUTS, Leader
 
-CONTENDERS, ROUNDS = 6, 5
+CANDIDATES, ROUNDS = 6, 5
 
 
 class Clock:
-    """A clock that a test moves; no test waits for a Lease to expire."""
+    """Provides the time to a Leader; a test moves it, so that no test waits for an expiry."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -27,58 +27,65 @@ class Clock:
 
 
 def transport(plane: ControlPlane, user: str = "admin") -> Transport:
-    known = {"KUBECONFIG": str(plane.kubeconfig_for(user))}
-    return listing.connect(Settings(), known, TIMEOUTS)
+    environment = {"KUBECONFIG": str(plane.kubeconfig_for(user))}
+    return listing.connect(Settings(), environment, TIMEOUTS)
 
 
 def lease(plane: ControlPlane, namespace: str) -> dict[str, object]:
-    """Return what the Lease says, without its times."""
-    said = plane.kubectl("get", "lease", "prod", "-n", namespace, "-o", "json")
-    spec: dict[str, object] = json.loads(said)["spec"]
+    """Return the spec of the Lease without its times."""
+    printed = plane.kubectl("get", "lease", "prod", "-n", namespace, "-o", "json")
+    spec: dict[str, object] = json.loads(printed)["spec"]
     return {key: value for key, value in spec.items() if not key.endswith("Time")}
 
 
-def test_of_many_at_once_one_holds_it(control_plane: ControlPlane, namespace: str) -> None:
+def test_only_one_of_many_concurrent_candidates_gets_the_lease(
+    control_plane: ControlPlane, namespace: str
+) -> None:
     clock = Clock()
-    all_of_them = [
-        Leader(transport(control_plane), namespace, "prod", f"p{at}", clock)
-        for at in range(CONTENDERS)
+    candidates = [
+        Leader(transport(control_plane), namespace, "prod", f"p{number}", clock)
+        for number in range(CANDIDATES)
     ]
     for turn in range(ROUNDS):
-        start = threading.Barrier(CONTENDERS)
-        held: list[str] = []
+        start = threading.Barrier(CANDIDATES)
+        holders: list[str] = []
 
-        def run(who: Leader, start: threading.Barrier = start, held: list[str] = held) -> None:
+        def run(
+            leader: Leader, start: threading.Barrier = start, holders: list[str] = holders
+        ) -> None:
             start.wait()
-            if who.hold():
-                held.append(who.identity)
+            if leader.hold():
+                holders.append(leader.identity)
 
-        threads = [threading.Thread(target=run, args=(each,)) for each in all_of_them]
+        threads = [threading.Thread(target=run, args=(leader,)) for leader in candidates]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-        assert (turn, len(held)) == (turn, 1)
-        assert [each.problem for each in all_of_them] == [""] * CONTENDERS
+        assert (turn, len(holders)) == (turn, 1)
+        assert [leader.problem for leader in candidates] == [""] * CANDIDATES
         assert lease(control_plane, namespace) == {
-            "holderIdentity": held[0],
+            "holderIdentity": holders[0],
             "leaseDurationSeconds": 15,
             "leaseTransitions": turn,
         }
-        # Nobody renews it, so that all want it again.
+        # The Lease expires, and the holder restarts, so that all candidates compete again.
         clock.now += 16
-        all_of_them = [
-            each if each.identity != held[0] else replaced(each, turn) for each in all_of_them
+        candidates = [
+            leader if leader.identity != holders[0] else restarted(leader, turn)
+            for leader in candidates
         ]
 
 
-def replaced(who: Leader, turn: int) -> Leader:
-    """Return a process that begins anew, as after a kill."""
-    return replace(who, identity=f"{who.identity}-{turn}")
+def restarted(leader: Leader, turn: int) -> Leader:
+    """Return the leader of a new process, as after a kill."""
+    return replace(leader, identity=f"{leader.identity}-{turn}")
 
 
-def test_it_is_handed_over_without_a_wait(control_plane: ControlPlane, namespace: str) -> None:
+def test_a_released_lease_can_be_taken_over_at_once(
+    control_plane: ControlPlane, namespace: str
+) -> None:
     first, second = (
         Leader(transport(control_plane), namespace, "prod", name) for name in ("a", "b")
     )
@@ -99,25 +106,27 @@ def test_it_is_handed_over_without_a_wait(control_plane: ControlPlane, namespace
     }
 
 
-def test_who_may_not_is_told_what_to_grant(control_plane: ControlPlane, namespace: str) -> None:
-    nobody = Leader(transport(control_plane, "nobody"), namespace, "prod", "a")
+def test_the_error_about_missing_permissions_says_what_to_grant(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    leader = Leader(transport(control_plane, "nobody"), namespace, "prod", "a")
 
-    with pytest.raises(ClusterError) as caught:
-        nobody.hold()
+    with pytest.raises(ClusterError) as raised:
+        leader.hold()
 
-    assert str(caught.value) == (
+    assert str(raised.value) == (
         f'cannot hold Lease {namespace}/prod: leases.coordination.k8s.io "prod" is forbidden: User'
         ' "nobody" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace'
         f' "{namespace}" (HTTP 403); grant get, create and update on leases of coordination.k8s.io'
-        f" in namespace {namespace} to who runs pic"
+        f" in namespace {namespace} to the account that runs pic"
     )
 
 
-def test_a_namespace_that_is_missing_is_told(control_plane: ControlPlane) -> None:
-    with pytest.raises(ClusterError) as caught:
+def test_a_missing_namespace_is_an_error_with_the_next_step(control_plane: ControlPlane) -> None:
+    with pytest.raises(ClusterError) as raised:
         Leader(transport(control_plane), "nowhere", "prod", "a").hold()
 
-    assert str(caught.value) == (
+    assert str(raised.value) == (
         'cannot hold Lease nowhere/prod: namespaces "nowhere" not found (HTTP 404); create'
-        " namespace nowhere, or name another"
+        " namespace nowhere, or name another one with --lease-namespace"
     )

@@ -1,4 +1,4 @@
-"""The snapshot of a real cluster, and what who may not read all of it is told."""
+"""Tests the snapshot of a real cluster, and the errors about missing permissions."""
 
 import json
 import time
@@ -16,7 +16,7 @@ from pic.cluster import listing
 from pic.cluster.listing import ApiTransport, Listing
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
-from pic.run.targets import needed
+from pic.run.targets import permissions_for_up
 from pic.settings.kinds import BY_NAME
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.settings.permissions import Permission
@@ -60,7 +60,7 @@ def create(plane: ControlPlane, namespace: str, text: str) -> None:
     plane.kubectl("create", "--namespace", namespace, "--filename=-", input=text)
 
 
-def connected(
+def connect(
     plane: ControlPlane, settings: Settings = DEFAULT, kubeconfig: Path | None = None
 ) -> ApiTransport:
     environment = {"KUBECONFIG": str(kubeconfig or plane.kubeconfig)}
@@ -71,7 +71,7 @@ def uid(plane: ControlPlane) -> str:
     return plane.kubectl("get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}")
 
 
-def test_a_snapshot_is_all_there_is_of_every_kind(
+def test_a_snapshot_has_all_objects_of_every_kind(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     create(control_plane, namespace, INGRESS.replace("NAME", "web"))
@@ -80,75 +80,79 @@ def test_a_snapshot_is_all_there_is_of_every_kind(
         namespaces=(namespace,), tunnel_namespace=namespace, ingress_classes=("pangolin", "")
     )
 
-    found = snapshot(listing.read_snapshot(connected(control_plane), settings))
+    result = snapshot(listing.read_snapshot(connect(control_plane), settings))
 
-    assert found.cluster_id == uid(control_plane)
-    assert found.classes == ()
-    assert found.unreadable == ()
-    assert found.schema == Schema(
+    assert result.cluster_id == uid(control_plane)
+    assert result.classes == ()
+    assert result.unreadable == ()
+    assert result.schema == Schema(
         single_target=False, subdomain_optional=False, tunnel_namespace=True, protection=True
     )
-    for objects in (found.ingresses, found.services, found.tunnels, found.organizations):
-        assert [each.namespace for each in objects or ()] == [namespace]
-    assert [each.host for each in found.live if each.namespace == namespace] == ["app.example.com"]
+    for objects in (result.ingresses, result.services, result.tunnels, result.organizations):
+        assert [item.namespace for item in objects or ()] == [namespace]
+    assert [live.host for live in result.live if live.namespace == namespace] == ["app.example.com"]
 
 
-class TwoAPage:
-    """The same connection with small pages."""
+class SmallPages:
+    """Requests pages of two objects through another transport."""
 
     def __init__(self, transport: ApiTransport) -> None:
         self.transport = transport
-        self.asked = 0
+        self.gets = 0
 
     def get(self, path: str) -> object:
-        self.asked += 1
+        self.gets += 1
         return self.transport.get(path.replace(f"limit={listing.PAGE}", "limit=2"))
 
     def request(self, method: str, path: str, body: object) -> object:
         raise NotImplementedError
 
 
-def test_a_listing_of_several_pages_is_whole(control_plane: ControlPlane, namespace: str) -> None:
-    names = [f"web-{at}" for at in range(5)]
+def test_a_listing_with_several_pages_is_complete(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    names = [f"web-{number}" for number in range(5)]
     create(control_plane, namespace, "---".join(INGRESS.replace("NAME", name) for name in names))
-    transport = TwoAPage(connected(control_plane))
+    transport = SmallPages(connect(control_plane))
 
-    found = listing.list_objects(transport, Listing(BY_NAME["Ingress"], namespace))
+    objects = listing.list_objects(transport, Listing(BY_NAME["Ingress"], namespace))
 
-    metadata: list[Any] = [each["metadata"] for each in found]
-    assert [each["name"] for each in metadata] == names
-    assert transport.asked == 3
+    metadata: list[Any] = [raw["metadata"] for raw in objects]
+    assert [item["name"] for item in metadata] == names
+    assert transport.gets == 3
 
 
-def test_the_older_generation_of_the_crd_is_recognised(older_control_plane: ControlPlane) -> None:
-    found = listing.read_schema(connected(older_control_plane), DEFAULT)
+def test_the_older_generation_of_the_crd_is_recognized(older_control_plane: ControlPlane) -> None:
+    schema = listing.read_schema(connect(older_control_plane), DEFAULT)
 
-    assert found == Schema(
+    assert schema == Schema(
         single_target=True, subdomain_optional=False, tunnel_namespace=False, protection=False
     )
 
 
-def problem(
+def read_error(
     plane: ControlPlane, settings: Settings = DEFAULT, kubeconfig: Path | None = None
 ) -> str:
-    with pytest.raises(ClusterError) as caught:
-        listing.read_snapshot(connected(plane, settings, kubeconfig), settings)
-    return str(caught.value)
+    with pytest.raises(ClusterError) as raised:
+        listing.read_snapshot(connect(plane, settings, kubeconfig), settings)
+    return str(raised.value)
 
 
-def test_a_token_that_nobody_has_is_told(control_plane: ControlPlane, tmp_path: Path) -> None:
+def test_a_wrong_token_is_an_error_that_says_so(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
     config = yaml.safe_load(control_plane.kubeconfig.read_text())
     config["users"][0]["user"]["token"] += "-of-old"
     path = tmp_path / "config"
     path.write_text(yaml.safe_dump(config))
 
-    assert problem(control_plane, kubeconfig=path) == (
-        "cannot get namespace kube-system: Unauthorized (HTTP 401); the credentials are not"
-        " accepted: renew them"
+    assert read_error(control_plane, kubeconfig=path) == (
+        "cannot get namespace kube-system: Unauthorized (HTTP 401); the API server rejects"
+        " the credentials: renew them"
     )
 
 
-def test_an_authority_that_is_not_trusted_is_told(
+def test_an_untrusted_authority_is_an_error_that_says_so(
     control_plane: ControlPlane, tmp_path: Path
 ) -> None:
     config = yaml.safe_load(control_plane.kubeconfig.read_text())
@@ -156,42 +160,44 @@ def test_an_authority_that_is_not_trusted_is_told(
     path = tmp_path / "config"
     path.write_text(yaml.safe_dump(config))
 
-    said = problem(control_plane, kubeconfig=path)
+    message = read_error(control_plane, kubeconfig=path)
 
-    assert said.startswith(f"no answer from {control_plane.server}: ")
-    assert "certificate verify failed" in said
+    assert message.startswith(f"no answer from {control_plane.server}: ")
+    assert "certificate verify failed" in message
 
 
 @pytest.fixture(scope="module")
 def bare_control_plane() -> Iterator[ControlPlane]:
-    """A third one, without any definition."""
+    """Provide a control plane without CustomResourceDefinitions."""
     with ControlPlane(crds=None) as plane:
         yield plane
 
 
-def test_without_the_crd_the_install_hint_is_told(bare_control_plane: ControlPlane) -> None:
-    assert problem(bare_control_plane) == f"the cluster has no CRD for PangolinResource: {HINT}"
+def test_the_error_about_a_missing_crd_says_what_to_install(
+    bare_control_plane: ControlPlane,
+) -> None:
+    assert read_error(bare_control_plane) == f"the cluster has no CRD for PangolinResource: {HINT}"
 
 
-def test_without_the_crd_a_schema_that_is_set_does_not_help(
+def test_a_schema_setting_does_not_replace_a_missing_crd(
     bare_control_plane: ControlPlane,
 ) -> None:
     settings = Settings(resource_schema=ResourceSchema.TARGETS)
 
-    assert problem(bare_control_plane, settings) == (
+    assert read_error(bare_control_plane, settings) == (
         "cannot list pangolintunnels in all namespaces: no reason given (HTTP 404); " + HINT
     )
 
 
-def test_without_the_target_pangolin_no_crd_is_needed(bare_control_plane: ControlPlane) -> None:
+def test_without_the_target_pangolin_pic_needs_no_crd(bare_control_plane: ControlPlane) -> None:
     settings = Settings(targets=(TargetName.PIHOLE,))
 
-    seen = listing.read_snapshot(connected(bare_control_plane), settings)
+    raw = listing.read_snapshot(connect(bare_control_plane), settings)
 
-    assert (seen.objects, seen.cluster_id) == ({"Ingress": []}, uid(bare_control_plane))
+    assert (raw.objects, raw.cluster_id) == ({"Ingress": []}, uid(bare_control_plane))
 
 
-def test_init_names_the_crds_that_are_missing(
+def test_init_names_the_missing_crds(
     bare_control_plane: ControlPlane,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -212,18 +218,20 @@ def test_init_names_the_crds_that_are_missing(
 
 # Permissions.
 
-# With these everything is read that can be; the engine needs more than a plan does.
+# These settings make pic read everything that it can read. The engine needs more than a plan.
 MOST = Settings(ingress_classes=("pangolin", ""))
 FLAGS = ("--config", 'ingressClasses=["pangolin", ""]')
-BEYOND = {"get pangolinresources.tunnel.pangolin.io", "list events"}
+ENGINE_ONLY = {"get pangolinresources.tunnel.pangolin.io", "list events"}
 PLANNING = [
-    each for each in needed(MOST) if each.verb in {"get", "list"} and str(each) not in BEYOND
+    permission
+    for permission in permissions_for_up(MOST)
+    if permission.verb in {"get", "list"} and str(permission) not in ENGINE_ONLY
 ]
 
 
 @dataclass(frozen=True)
-class Person:
-    """A service account, which may do what a cluster role says."""
+class Account:
+    """Represents a service account with one cluster role."""
 
     plane: ControlPlane
     namespace: str
@@ -236,13 +244,13 @@ class Person:
     def kubeconfig(self) -> Path:
         return self.plane.kubeconfig_for(self.user)
 
-    def may(self, permissions: Iterable[Permission]) -> None:
+    def grant(self, permissions: Iterable[Permission]) -> None:
         rbac = "rbac.authorization.k8s.io"
         role: Mapping[str, object] = {
             "apiVersion": f"{rbac}/v1",
             "kind": "ClusterRole",
             "metadata": {"name": self.namespace},
-            "rules": [_rule(each) for each in permissions],
+            "rules": [_rule(permission) for permission in permissions],
         }
         binding: Mapping[str, object] = {
             "apiVersion": f"{rbac}/v1",
@@ -251,8 +259,8 @@ class Person:
             "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": self.namespace},
             "subjects": [{"kind": "ServiceAccount", "name": "pic", "namespace": self.namespace}],
         }
-        listed = {"apiVersion": "v1", "kind": "List", "items": [role, binding]}
-        self.plane.kubectl("create", "--filename=-", input=json.dumps(listed))
+        body = {"apiVersion": "v1", "kind": "List", "items": [role, binding]}
+        self.plane.kubectl("create", "--filename=-", input=json.dumps(body))
 
 
 def _rule(permission: Permission) -> dict[str, object]:
@@ -265,8 +273,8 @@ def _rule(permission: Permission) -> dict[str, object]:
 
 
 @pytest.fixture
-def person(control_plane: ControlPlane, namespace: str) -> Iterator[Person]:
-    yield Person(control_plane, namespace)
+def account(control_plane: ControlPlane, namespace: str) -> Iterator[Account]:
+    yield Account(control_plane, namespace)
     control_plane.kubectl(
         "delete", f"clusterrole/{namespace}", f"clusterrolebinding/{namespace}", "--wait=false"
     )
@@ -274,75 +282,75 @@ def person(control_plane: ControlPlane, namespace: str) -> Iterator[Person]:
 
 @pytest.fixture
 def pic(
-    person: Person,
+    account: Account,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Callable[..., tuple[int, str]]:
-    """Run pic as this person, and return its exit code and everything that it printed."""
+    """Provide a function that runs pic as this account and returns exit code and output."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KUBECONFIG", str(person.kubeconfig))
+    monkeypatch.setenv("KUBECONFIG", str(account.kubeconfig))
 
     def run(*words: str) -> tuple[int, str]:
         code = main.main(words)
-        said = capsys.readouterr()
-        return code, said.out + said.err
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
 
     return run
 
 
-def eventually(call: Callable[[], tuple[int, str]], wanted: tuple[int, str]) -> tuple[int, str]:
-    """Call until the answer is the wanted one: the API server learns of a role a moment later."""
+def eventually(call: Callable[[], tuple[int, str]], expected: tuple[int, str]) -> tuple[int, str]:
+    """Call until the answer is the expected one; a new role takes effect after a moment."""
     deadline = time.monotonic() + SECONDS
-    while (found := call()) != wanted and time.monotonic() < deadline:
+    while (answer := call()) != expected and time.monotonic() < deadline:
         pass
-    return found
+    return answer
 
 
-def test_who_may_do_what_is_needed_and_no_more_gets_a_plan(
-    person: Person, pic: Callable[..., tuple[int, str]], tmp_path: Path
+def test_the_documented_permissions_suffice_for_a_plan(
+    account: Account, pic: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
-    person.may(needed(MOST))
+    account.grant(permissions_for_up(MOST))
     StackFile(tmp_path, "prod").merge({"maxRemovals": 5})
-    wanted = (0, "0 resources, 0 warnings, 0 remarks\n")
+    expected = (0, "0 resources, 0 warnings, 0 remarks\n")
 
-    assert eventually(lambda: pic("plan", *FLAGS), wanted) == wanted
+    assert eventually(lambda: pic("plan", *FLAGS), expected) == expected
 
 
-def test_who_may_do_what_is_needed_and_no_more_can_init(
-    person: Person, pic: Callable[..., tuple[int, str]]
+def test_the_documented_permissions_suffice_for_init(
+    account: Account, pic: Callable[..., tuple[int, str]]
 ) -> None:
-    person.may(needed(MOST))
-    wanted = (
+    account.grant(permissions_for_up(MOST))
+    expected = (
         0,
         "wrote stacks/Pulumi.prod.yaml\n"
         '  pic:ingressClasses: ["pangolin", ""]\n'
-        f"  pic:clusterId: {uid(person.plane)}\n"
+        f"  pic:clusterId: {uid(account.plane)}\n"
         "\n"
         "CRDs and permissions are there. Next:\n"
         "  pulumi stack init prod\n"
         "  pulumi preview --stack prod\n",
     )
 
-    assert eventually(lambda: pic("init", "--stack", "prod", *FLAGS), wanted) == wanted
+    assert eventually(lambda: pic("init", "--stack", "prod", *FLAGS), expected) == expected
 
 
 def forbidden(user: str, permission: Permission) -> tuple[str, str]:
-    """What cannot be done, and the API server's words."""
+    """Return what cannot be read, and the message of the API server."""
     resource, group = permission.resource, permission.group
     full = f"{resource}.{group}" if group else resource
-    named = f'{full} "{permission.name}"' if permission.name else full
-    inside = (
+    described = f'{full} "{permission.name}"' if permission.name else full
+    scope = (
         ' in the namespace "kube-system"' if resource == "namespaces" else " at the cluster scope"
     )
-    what = {
+    names = {
         "namespaces": "namespace kube-system",
         "customresourcedefinitions": "the CRD of PangolinResource",
         "ingressclasses": "ingressclasses in all namespaces",
     }
-    return what.get(resource, f"{resource} in all namespaces"), (
-        f'{named} is forbidden: User "{user}" cannot {permission.verb} resource "{resource}" in'
-        f' API group "{group}"{inside}'
+    return names.get(resource, f"{resource} in all namespaces"), (
+        f'{described} is forbidden: User "{user}" cannot {permission.verb} resource "{resource}" in'
+        f' API group "{group}"{scope}'
     )
 
 
@@ -358,28 +366,34 @@ REMEDIES = {
 }
 
 
-@pytest.mark.parametrize("lacking", PLANNING, ids=str)
-def test_who_lacks_one_permission_is_told_which_and_what_to_do(
-    person: Person, pic: Callable[..., tuple[int, str]], tmp_path: Path, lacking: Permission
+@pytest.mark.parametrize("missing", PLANNING, ids=str)
+def test_the_error_about_a_missing_permission_names_it_and_the_next_step(
+    account: Account, pic: Callable[..., tuple[int, str]], tmp_path: Path, missing: Permission
 ) -> None:
-    person.may(each for each in needed(MOST) if each != lacking)
+    account.grant(permission for permission in permissions_for_up(MOST) if permission != missing)
     StackFile(tmp_path, "prod").merge({"maxRemovals": 5})
-    what, reason = forbidden(person.user, lacking)
-    wanted = (
+    what, reason = forbidden(account.user, missing)
+    expected = (
         5,
-        f"pic: cannot {lacking.verb} {what}: {reason} (HTTP 403); grant the verb {lacking.verb} to"
-        f" who runs pic{REMEDIES[lacking.resource]}\n",
+        f"pic: cannot {missing.verb} {what}: {reason} (HTTP 403); grant the verb {missing.verb} to"
+        f" the account that runs pic{REMEDIES[missing.resource]}\n",
     )
 
-    assert eventually(lambda: pic("plan", *FLAGS), wanted) == wanted
+    assert eventually(lambda: pic("plan", *FLAGS), expected) == expected
 
 
-def test_settings_stand_in_for_what_is_cluster_wide(
-    person: Person, pic: Callable[..., tuple[int, str]], tmp_path: Path
+def test_settings_replace_cluster_wide_permissions(
+    account: Account, pic: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
     settings = Settings(resource_schema=ResourceSchema.TARGETS)
-    person.may(each for each in needed(settings) if each.resource != "namespaces")
-    StackFile(tmp_path, "prod").merge({"resourceSchema": "targets", "clusterId": uid(person.plane)})
-    wanted = (0, "0 resources, 0 warnings, 0 remarks\n")
+    account.grant(
+        permission
+        for permission in permissions_for_up(settings)
+        if permission.resource != "namespaces"
+    )
+    StackFile(tmp_path, "prod").merge(
+        {"resourceSchema": "targets", "clusterId": uid(account.plane)}
+    )
+    expected = (0, "0 resources, 0 warnings, 0 remarks\n")
 
-    assert eventually(lambda: pic("plan"), wanted) == wanted
+    assert eventually(lambda: pic("plan"), expected) == expected

@@ -1,4 +1,4 @@
-"""What an operator says in a real cluster, and waiting for it."""
+"""Tests how pic reads the status that an operator writes, and how it waits for it."""
 
 import json
 import secrets
@@ -23,7 +23,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 class Operator:
-    """Objects of a stack that nobody else has, and what an operator says of them."""
+    """Creates the objects of a stack, and writes their status as an operator does."""
 
     def __init__(self, plane: ControlPlane, namespace: str) -> None:
         self.plane, self.namespace = plane, namespace
@@ -32,7 +32,7 @@ class Operator:
         self.transport = listing.connect(settings, {"KUBECONFIG": str(plane.kubeconfig)})
         self.id = listing.read_cluster_id(self.transport, settings)
 
-    def make(self, *names: str) -> None:
+    def create(self, *names: str) -> None:
         for name in names:
             http = {"subdomain": name, "domainName": "example.com"}
             body = {
@@ -41,11 +41,11 @@ class Operator:
                 "metadata": {"name": name, "labels": {STACK_LABEL: f"pic.{self.stack}"}},
                 "spec": {"name": f"{name}.example.com", "httpConfig": http},
             }
-            shown = ("create", "-n", self.namespace, "-f", "-")
-            self.plane.kubectl(*shown, input=json.dumps(body))
+            command = ("create", "-n", self.namespace, "-f", "-")
+            self.plane.kubectl(*command, input=json.dumps(body))
 
-    def says(self, name: str, phase: str, message: str = "ok", generation: int = 1) -> None:
-        """Write a status as the operator does, through its subresource."""
+    def set_status(self, name: str, phase: str, message: str = "ok", generation: int = 1) -> None:
+        """Write a status as the operator does, through the subresource."""
         condition = {
             "type": "Ready",
             "status": "True" if phase == "Ready" else "False",
@@ -53,18 +53,26 @@ class Operator:
             "message": message,
             "lastTransitionTime": "2026-01-01T00:00:00Z",
         }
-        told = {"status": phase, "observedGeneration": generation, "conditions": [condition]}
-        self.patch(name, {"status": {**told, "bindingMode": "Created"}}, "--subresource=status")
+        status = {
+            "status": phase,
+            "observedGeneration": generation,
+            "conditions": [condition],
+            "bindingMode": "Created",
+        }
+        self.patch(name, {"status": status}, "--subresource=status")
 
     def patch(self, name: str, body: dict[str, Any], *flags: str) -> None:
-        where = ("patch", "-n", self.namespace, "pangolinresource", name, "--type=merge")
-        self.plane.kubectl(*where, *flags, "--patch", json.dumps(body))
+        command = ("patch", "-n", self.namespace, "pangolinresource", name, "--type=merge")
+        self.plane.kubectl(*command, *flags, "--patch", json.dumps(body))
 
-    def wait(self, keys: list[str], told: list[str], meanwhile: Callable[[], None]) -> StatusReport:
-        """Wait for objects; what happens meanwhile takes the place of time that passes."""
-        pace = Clock(told.append, sleep=lambda _: meanwhile())
-        owner, wanted = Ownership(f"pic.{self.stack}"), [(self.namespace, key) for key in keys]
-        return waiting.wait_until_ready(self.transport, owner, wanted, 60, pace)
+    def wait(
+        self, names: list[str], messages: list[str], meanwhile: Callable[[], None]
+    ) -> StatusReport:
+        """Wait for objects; `meanwhile` runs instead of each sleep."""
+        clock = Clock(messages.append, sleep=lambda _: meanwhile())
+        ownership = Ownership(f"pic.{self.stack}")
+        keys = [(self.namespace, name) for name in names]
+        return waiting.wait_until_ready(self.transport, ownership, keys, 60, clock)
 
 
 @pytest.fixture
@@ -76,7 +84,7 @@ def operator(control_plane: ControlPlane, namespace: str) -> Operator:
 def status(
     operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> Callable[[], tuple[int, dict[str, Any]]]:
-    """Run `pic status` and return its exit code and its JSON."""
+    """Provide a function that runs `pic status` and returns its exit code and its JSON."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(operator.plane.kubeconfig))
     StackFile(tmp_path, operator.stack).merge({"clusterId": operator.id})
@@ -88,51 +96,52 @@ def status(
     return run
 
 
-def told(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    rows = found["resources"]
-    return [(row["state"], row["host"], row["phase"], row["message"]) for row in rows]
+def rows(report: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    return [
+        (row["state"], row["host"], row["phase"], row["message"]) for row in report["resources"]
+    ]
 
 
 def test_the_status_follows_the_operator_and_the_generation(
     operator: Operator, status: Callable[[], tuple[int, dict[str, Any]]]
 ) -> None:
-    operator.make("a", "b", "c")
-    operator.says("b", "Ready")
-    operator.says("c", "Error", "no such domain")
+    operator.create("a", "b", "c")
+    operator.set_status("b", "Ready")
+    operator.set_status("c", "Error", "no such domain")
 
-    code, found = status()
+    code, report = status()
 
     assert code == 6
-    assert told(found) == [
+    assert rows(report) == [
         ("error", "c.example.com", "Error", "no such domain"),
         ("pending", "a.example.com", "", "the operator has not written a status yet"),
         ("ready", "b.example.com", "Ready", "ok"),
     ]
-    assert found["resources"][2]["binding"] == "Created"
+    assert report["resources"][2]["binding"] == "Created"
 
     for name in ("a", "c"):
-        operator.says(name, "Ready")
-    code, found = status()
-    assert (code, found["counts"]) == (0, {"error": 0, "pending": 0, "ready": 3})
+        operator.set_status(name, "Ready")
+    code, report = status()
+    assert (code, report["counts"]) == (0, {"error": 0, "pending": 0, "ready": 3})
 
     operator.patch("a", {"spec": {"enabled": False}})
-    code, found = status()
+    code, report = status()
     assert code == 6
-    assert told(found)[0] == (
+    assert rows(report)[0] == (
         *("pending", "a.example.com", "Ready"),
         "the operator has not processed the last change yet",
     )
 
 
-def test_a_wait_ends_with_the_operators_word(operator: Operator) -> None:
-    operator.make("a", "b")
-    operator.says("a", "Ready")
-    said: list[str] = []
-    words = iter([("Error", "tunnel is away"), ("Ready", "ok")])
+def test_a_wait_ends_when_the_operator_reports_ready(operator: Operator) -> None:
+    operator.create("a", "b")
+    operator.set_status("a", "Ready")
+    messages: list[str] = []
+    statuses = iter([("Error", "tunnel is away"), ("Ready", "ok")])
 
-    found = operator.wait(["a", "b"], said, lambda: operator.says("b", *next(words)))
+    report = operator.wait(["a", "b"], messages, lambda: operator.set_status("b", *next(statuses)))
 
-    assert found == StatusReport(
+    assert report == StatusReport(
         tuple(
             StatusRow(
                 *(f"{name}.example.com", operator.namespace, name, ReadyState.READY),
@@ -142,7 +151,7 @@ def test_a_wait_ends_with_the_operators_word(operator: Operator) -> None:
             for name in ("a", "b")
         )
     )
-    assert said == [
+    assert messages == [
         "1 of 2 ready, 1 pending, 0 in error",
         f"b.example.com ({operator.namespace}/b): tunnel is away",
         "1 of 2 ready, 0 pending, 1 in error",

@@ -1,7 +1,6 @@
 """Checks the manifests and the image in deploy/ as far as possible without a cluster."""
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,16 +11,16 @@ import yaml
 
 from dev.toolchain.versions import KUBERNETES_PLUGIN, PULUMI
 from pic.cli import main
-from pic.run.targets import writing
+from pic.run.targets import write_permissions
 from pic.settings.parse import Settings, TargetName
 from pic.settings.permissions import Permission, read_permissions, watch_permissions
 from pic.watch.runs import RunLimits
+from tests.support.containerfile import CONTAINERFILE, copied_paths, instructions
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 PARTS = ("base", "classes", "components", "namespaced", "overlays", "roles")
 FILES = sorted(path for part in PARTS for path in (DEPLOY / part).rglob("*.yaml"))
-CONTAINERFILE = (DEPLOY / "Containerfile").read_text()
 BLOCK = re.compile(r"^([a-z0-9-]+)(?:\[[a-z]+\])?==.*(?:\n .*)*", re.MULTILINE)
 
 Object = dict[str, Any]
@@ -65,7 +64,7 @@ def needed(*permissions: Permission) -> set[tuple[str, str, str, str]]:
 
 
 PANGOLIN, BOTH = Settings(), Settings(targets=tuple(TargetName))
-UP = (*read_permissions(PANGOLIN), *writing(PANGOLIN))
+UP = (*read_permissions(PANGOLIN), *write_permissions(PANGOLIN))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_each_account_has_exactly_the_permissions_that_pic_needs(
 def test_a_component_grants_the_additional_permissions_of_a_setting() -> None:
     classes = Settings(ingress_classes=("",))
 
-    assert granted(DEPLOY / "components/pihole/role.yaml") == needed(*writing(BOTH)) - needed(*UP)
+    assert granted(DEPLOY / "components/pihole/role.yaml") == needed(*write_permissions(BOTH)) - needed(*UP)
     assert granted(DEPLOY / "components/default-class/role.yaml") == needed(
         *read_permissions(classes), *watch_permissions(classes, "pic")
     ) - needed(*UP, *watch_permissions(PANGOLIN, "pic"))
@@ -172,23 +171,9 @@ def test_the_stack_files_are_mounted_where_pulumi_reads_them() -> None:
 # The image. These tests do not build it.
 
 
-def instructions() -> list[list[str]]:
-    """Return the words of each instruction, without comments and line continuations."""
-    lines = [line for line in CONTAINERFILE.splitlines() if not line.startswith("#")]
-    return [
-        shlex.split(line) for line in "\n".join(lines).replace("\\\n", " ").splitlines() if line
-    ]
-
-
 def arguments() -> dict[str, str]:
     pairs = [words[1].partition("=") for words in instructions() if words[0] == "ARG"]
     return {name: value for name, _, value in pairs}
-
-
-def copied() -> list[str]:
-    """Return the paths that the image copies from the checkout."""
-    sources = [words[1:-1] for words in instructions() if words[0] == "COPY"]
-    return [path for paths in sources if not paths[0].startswith("--from") for path in paths]
 
 
 def test_the_image_has_the_tested_versions() -> None:
@@ -206,15 +191,15 @@ def test_the_image_has_the_tested_versions() -> None:
 def test_everything_that_the_image_copies_exists_and_reaches_the_builder() -> None:
     ignore = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
 
-    assert [path for path in copied() if not (ROOT / path).exists()] == []
-    assert {line[1:] for line in ignore if line.startswith("!")} == set(copied())
+    assert [path for path in copied_paths() if not (ROOT / path).exists()] == []
+    assert {line[1:] for line in ignore if line.startswith("!")} == set(copied_paths())
 
 
 def test_the_image_has_everything_that_the_project_file_names() -> None:
     project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     folders = [it["path"].split("/")[0] for it in project["plugins"]["providers"]]
 
-    assert {"Pulumi.yaml", "__main__.py", "pic", *folders} <= set(copied())
+    assert {"Pulumi.yaml", "__main__.py", "pic", *folders} <= set(copied_paths())
     assert f"/app/{project['runtime']['options']['virtualenv']}/bin:" in CONTAINERFILE
 
 

@@ -1,4 +1,4 @@
-"""What the engine says of a run, as its own events tell it."""
+"""Reads the events of an engine run."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,16 +12,16 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """One run of the engine.
+    """Holds the outcome of one engine run.
 
     Attributes:
         code: The exit code.
-        steps: What was done, as operation and host (`cluster` is the provider): sorted by host, in
-            order for each, without what stayed as it was.
-        warnings: Each once.
-        complaints: The errors, each once.
-        remarks: What the program says beside that, each once.
-        printed: Everything, for when a test fails.
+        steps: The operations with their hosts (`cluster` is the provider), sorted by host and in
+            the order in which they happened, without unchanged resources.
+        warnings: The distinct warnings.
+        complaints: The distinct errors.
+        remarks: The distinct messages of level info.
+        printed: The whole output, which shows why a test failed.
     """
 
     code: int
@@ -32,24 +32,24 @@ class Answer:
     printed: str = field(default="", compare=False, repr=False)
 
     def hosts(self, operation: str) -> set[str]:
-        """The hosts for which an operation was done."""
+        """Return the hosts with an operation."""
         return {host for op, host in self.steps if op == operation}
 
 
-def done(
+def succeeded(
     *steps: tuple[str, str], warnings: Sequence[str] = (), remarks: Sequence[str] = ()
 ) -> Answer:
-    """A run that went well."""
+    """Return the expected answer of a successful run."""
     return Answer(0, steps, tuple(warnings), remarks=tuple(remarks))
 
 
 def failed(*complaints: str, warnings: Sequence[str] = ()) -> Answer:
-    """A run that did nothing but complain."""
+    """Return the expected answer of a run that failed without doing anything."""
     return Answer(1, (), tuple(warnings), complaints)
 
 
 def answer(code: int, printed: str, errors: str) -> Answer:
-    """Read what `pulumi … --json` printed: an event on each line."""
+    """Parse the output of `pulumi … --json`, which has one event per line."""
     events = [json.loads(line) for line in printed.splitlines() if line.startswith('{"sequence"')]
     return Answer(
         code,
@@ -63,14 +63,15 @@ def answer(code: int, printed: str, errors: str) -> Answer:
 
 def _steps(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
     for event in events:
-        if found := event.get("resOutputsEvent"):
-            step = found["metadata"]
+        if outputs := event.get("resOutputsEvent"):
+            step = outputs["metadata"]
             if step["op"] not in QUIET and step["type"] != "pulumi:pulumi:Stack":
                 yield step["op"], step["urn"].rpartition("::")[2]
 
 
 def _messages(events: Sequence[Event], severity: str) -> Iterator[str]:
     for event in events:
-        found = event.get("diagnosticEvent")
-        if found and found["severity"] == severity and (text := found["message"].strip()):
+        diagnostic = event.get("diagnosticEvent") or {}
+        text = diagnostic.get("message", "").strip()
+        if text and diagnostic["severity"] == severity:
             yield text

@@ -1,4 +1,4 @@
-"""The real engine on real control planes; a namespace and a stack of its own for each test."""
+"""Provides the real engine and real control planes, with a namespace and a stack per test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,49 +32,49 @@ def tools() -> Toolchain:
 
 @pytest.fixture(scope="session")
 def plane(tools: Toolchain) -> Iterator[ControlPlane]:
-    with ControlPlane(crds="targets", binaries=tools.controlplane) as made:
-        yield made
+    with ControlPlane(crds="targets", binaries=tools.controlplane) as plane:
+        yield plane
 
 
 @pytest.fixture(scope="session")
 def other_plane(tools: Toolchain) -> Iterator[ControlPlane]:
-    """Another cluster, with the older CRD; a test may break it, and mends it in the end."""
-    with ControlPlane(crds="target", binaries=tools.controlplane) as made:
-        yield made
+    """Provide another cluster with the older CRD; a test that breaks it must repair it."""
+    with ControlPlane(crds="target", binaries=tools.controlplane) as plane:
+        yield plane
 
 
 @pytest.fixture
 def stage(plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
-    with open_stage(plane, tools) as made:
-        yield made
-        assert made.workspace.processes() == [], "a test leaves no process behind"
+    with open_stage(plane, tools) as stage:
+        yield stage
+        assert stage.workspace.processes() == [], "a test leaves no process behind"
 
 
 @pytest.fixture
 def proxy(plane: ControlPlane) -> Iterator[Proxy]:
-    """A proxy that refuses to create what exists, as for plugins from 4.29 on."""
-    with proxied(plane, refusing_creates(api_of(plane))) as made:
-        yield made
+    """Provide a proxy that refuses to create what exists, as for plugins from 4.29 on."""
+    with proxied(plane, refusing_creates(api_of(plane))) as proxy:
+        yield proxy
 
 
 @pytest.fixture
 def strict_stage(proxy: Proxy, plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
-    """A stage whose commands go through that proxy."""
-    with open_stage(plane, tools, proxy.kubeconfig) as made:
-        yield made
-        assert made.workspace.processes() == [], "a test leaves no process behind"
+    """Provide a stage whose commands go through that proxy."""
+    with open_stage(plane, tools, proxy.kubeconfig) as stage:
+        yield stage
+        assert stage.workspace.processes() == [], "a test leaves no process behind"
 
 
 @pytest.fixture
 def other_stage(other_plane: ControlPlane, tools: Toolchain) -> Iterator[Stage]:
-    with open_stage(other_plane, tools) as made:
-        yield made
+    with open_stage(other_plane, tools) as stage:
+        yield stage
 
 
 @pytest.fixture
 def registry(plane: ControlPlane, tools: Toolchain) -> Iterator[Registry]:
     """A stage with a Pi-hole that others use as well."""
-    with PiHole(records=MANUAL) as pihole, set_registry(plane, tools, pihole) as made:
-        yield made
-        assert made.foreign == MANUAL, "what others have made is as it was"
-        assert made.is_at_rest(), "one request at a time, and no session is left"
+    with PiHole(records=MANUAL) as pihole, set_registry(plane, tools, pihole) as registry:
+        yield registry
+        assert registry.foreign == MANUAL, "the records of others are unchanged"
+        assert registry.is_at_rest(), "one request at a time, and no session is left"

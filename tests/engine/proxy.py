@@ -1,4 +1,4 @@
-"""Rules for the proxy before the API server, about what the engine's plugin writes."""
+"""Defines rules for the proxy about the writes of the Kubernetes plugin."""
 
 from dev.controlplane.api import APPLY, Api
 from dev.controlplane.faults import (
@@ -11,11 +11,11 @@ from dev.controlplane.faults import (
 
 
 def is_create(request: Request) -> bool:
-    """Say whether the plugin, up to 4.28, makes a PangolinResource with this request.
+    """Say whether the plugin, up to 4.28, creates a PangolinResource with this request.
 
-    All that it writes it applies: a create without having looked, an update after a GET, and then
-    an empty object by which it lets go of another manager's fields. Only a create asks for its
-    fields to be validated (seen with 4.25).
+    The plugin uses server-side apply for every write: for a create without a GET before it, for an
+    update after a GET, and with an empty object to give up the fields of another manager. Only a
+    create has the parameter fieldValidation (observed with 4.25).
     """
     return (
         request.agent == PLUGIN
@@ -27,9 +27,9 @@ def is_create(request: Request) -> bool:
 
 
 def refusing_creates(api: Api) -> Rule:
-    """Return the rule that a create of what exists fails, as it does for plugins from 4.29 on.
+    """Return a rule that refuses to create what exists, as happens to plugins from 4.29 on.
 
-    Those create by POST. Their previews keep silent about it, so a dry run is let through.
+    Those create with a POST. Their previews do not report this error, so a dry run passes.
     """
 
     def rule(request: Request) -> Answer | None:
@@ -41,7 +41,7 @@ def refusing_creates(api: Api) -> Rule:
 
 
 def already_exists(path: str) -> Answer:
-    """Return what the API server answers to a POST of what is at a path of a custom resource."""
+    """Return the answer of the API server to the POST of a custom resource that exists."""
     _, _, group, _, _, _, plural, name = path.split("/")
     message = f'{plural}.{group} "{name}" already exists'
     details = {"name": name, "group": group, "kind": plural}

@@ -1,4 +1,4 @@
-"""State backends of the real kind on 127.0.0.1: a PostgreSQL, and a server that speaks S3."""
+"""Starts state backends on 127.0.0.1: PostgreSQL, and a server with the API of S3."""
 
 import os
 import pwd
@@ -28,11 +28,11 @@ DATABASE = "states"
 
 @dataclass(frozen=True)
 class Backend:
-    """Where a stack's state is, and the credentials for it.
+    """Names the place of the state of a stack, and its credentials.
 
     Attributes:
-        url: What PULUMI_BACKEND_URL is set to.
-        credentials: Environment variables; they are in no URL.
+        url: The value of PULUMI_BACKEND_URL, without credentials.
+        credentials: The environment variables with the credentials.
     """
 
     url: str
@@ -43,21 +43,21 @@ class Backend:
 def bucket() -> Iterator[Backend]:
     """Serve one empty bucket."""
     if not MOTO.exists():
-        pytest.skip("no server for S3: `make servers` installs it")
+        pytest.skip("no S3 server: run `make servers` to install it")
     with tempfile.TemporaryDirectory(prefix="pic-s3-") as folder:
         log = Path(folder) / "log"
         command = [str(MOTO), "--host", "127.0.0.1", "--port", "0"]
         with _running(command, log, signal.SIGTERM):
-            found = until_match(r"Running on http://(127\.0\.0\.1:\d+)", log)
-            request = urllib.request.Request(f"http://{found}/{BUCKET}", method="PUT")
+            address = until_match(r"Running on http://(127\.0\.0\.1:\d+)", log)
+            request = urllib.request.Request(f"http://{address}/{BUCKET}", method="PUT")
             urllib.request.urlopen(request).close()  # noqa: S310
             yield Backend(
-                f"s3://{BUCKET}/deep/down?endpoint={found}"
+                f"s3://{BUCKET}/deep/down?endpoint={address}"
                 "&s3ForcePathStyle=true&disableSSL=true&region=us-east-1"
                 "&response_checksum_validation=when_required",
                 {
-                    "AWS_ACCESS_KEY_ID": "anybody",
-                    "AWS_SECRET_ACCESS_KEY": "anything",
+                    "AWS_ACCESS_KEY_ID": "any-user",
+                    "AWS_SECRET_ACCESS_KEY": "any-secret",
                     "AWS_SESSION_TOKEN": "",
                     "AWS_PROFILE": "",
                     "AWS_CONFIG_FILE": os.devnull,
@@ -69,14 +69,14 @@ def bucket() -> Iterator[Backend]:
 
 @contextmanager
 def database() -> Iterator[Backend]:
-    """Serve one empty database, to whoever has the password."""
+    """Serve one empty database that needs a password."""
     programs = _postgres_programs()
     with tempfile.TemporaryDirectory(prefix="pic-postgres-") as name:
         folder, password = Path(name), secrets.token_hex(16)
         (folder / "password").write_text(password)
         _give(folder)
         command = [
-            *_as_anybody(),
+            *_as_unprivileged_user(),
             *(str(programs / "initdb"), "--pgdata", str(folder / "data"), "--username", "pulumi"),
             *("--pwfile", str(folder / "password"), "--auth", "scram-sha-256", "--no-sync"),
             *("--encoding", "UTF8", "--no-locale"),
@@ -89,7 +89,7 @@ def database() -> Iterator[Backend]:
 def _serve(programs: Path, folder: Path, password: str) -> Iterator[Backend]:
     port = _free_port()
     command = [
-        *_as_anybody(),
+        *_as_unprivileged_user(),
         *(str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(port)),
         *("-h", "127.0.0.1", "-k", str(folder), "-F"),
     ]
@@ -108,18 +108,18 @@ def _serve(programs: Path, folder: Path, password: str) -> Iterator[Backend]:
 
 
 def until_match(pattern: str, log: Path) -> str:
-    """Wait for a line in a log, and return what the pattern's group matches."""
+    """Wait for a line in a log, and return the first group of the pattern."""
     until(lambda: log.exists() and re.search(pattern, log.read_text()), f"{pattern} in {log}")
-    found = re.search(pattern, log.read_text())
-    assert found
-    return found[1]
+    match = re.search(pattern, log.read_text())
+    assert match
+    return match[1]
 
 
 @contextmanager
 def _running(
     command: Sequence[str], log: Path, stop: signal.Signals, pid_file: Path | None = None
 ) -> Iterator[None]:
-    """Run a server that ends with the block, or with this process, whatever ends that."""
+    """Run a server that ends with the block, or with this process, even if SIGKILL ends it."""
     supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid())]
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -141,42 +141,42 @@ def _running(
 
 
 def _postgres_programs() -> Path:
-    """Find the folder of PostgreSQL's programs; Debian keeps them off PATH."""
+    """Find the folder of the PostgreSQL programs, which Debian does not put on PATH."""
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for folder in folders:
         if (folder / "postgres").exists() and (folder / "initdb").exists():
             return folder
-    pytest.skip("no PostgreSQL server: apt-get install postgresql")
+    pytest.skip("no PostgreSQL server: run apt-get install postgresql")
 
 
-def _anybody() -> pwd.struct_passwd:
-    """A user that is not root, as whom PostgreSQL agrees to run."""
-    names = {each.pw_name: each for each in pwd.getpwall()}
+def _unprivileged_user() -> pwd.struct_passwd:
+    """Return a user other than root, because PostgreSQL does not run as root."""
+    names = {user.pw_name: user for user in pwd.getpwall()}
     return names.get("postgres") or names["nobody"]
 
 
-def _as_anybody() -> list[str]:
+def _as_unprivileged_user() -> list[str]:
     if os.getuid() != 0:
         return []
-    user = _anybody()
+    user = _unprivileged_user()
     return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "--"]
 
 
 def _give(folder: Path) -> None:
     if os.getuid() == 0:
         for path in (folder, *folder.iterdir()):
-            os.chown(path, _anybody().pw_uid, _anybody().pw_gid)
+            os.chown(path, _unprivileged_user().pw_uid, _unprivileged_user().pw_gid)
 
 
 def _no_libpq() -> dict[str, str]:
-    """Nothing of the user's own databases."""
+    """Return an environment without the variables of the user's own databases."""
     return {name: "" for name in os.environ if name.startswith("PG")}
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
         return port

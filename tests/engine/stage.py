@@ -1,6 +1,5 @@
-"""A namespace of a real cluster, and a stack of its own that sees nothing else."""
+"""Prepares a namespace of a real cluster, and a stack that sees only this namespace."""
 
-import base64
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
-
-import yaml
 
 from dev.controlplane import ControlPlane
 from dev.controlplane.api import APPLY, Api, RefusedError
@@ -19,6 +15,7 @@ from dev.toolchain import Toolchain
 from dev.workspace import PASSPHRASE, Workspace, workspace
 from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, answer
+from tests.support.admin_api import api_of
 from tests.support.planted import PLANTED, leaks, secrets_of
 from tests.support.waiting import Steady, until
 
@@ -37,16 +34,9 @@ APIS = {
 Object = dict[str, Any]
 
 
-def api_of(plane: ControlPlane) -> Api:
-    """Speak to a control plane as its admin."""
-    cluster = yaml.safe_load(plane.kubeconfig.read_text())["clusters"][0]["cluster"]
-    authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
-    return Api(urlsplit(plane.server).port or 443, plane.token("admin"), authority)
-
-
 @dataclass(frozen=True)
 class Cluster:
-    """Objects of one control plane, made, changed and looked at."""
+    """Creates, changes and reads objects of one control plane."""
 
     api: Api
 
@@ -58,14 +48,14 @@ class Cluster:
         spec: Object | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> Object:
-        """Make an object, or replace what an earlier call made."""
+        """Create an object, or replace what an earlier call has created."""
         version = "networking.k8s.io/v1" if kind == "Ingress" else "v1"
         if kind.startswith("Pangolin"):
             version = "tunnel.pangolin.io/v1alpha1"
         metadata = {"name": name, "annotations": dict(annotations or {})}
-        whole = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec or {}}
+        body = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec or {}}
         path = f"{APIS[kind].format(namespace)}/{name}?fieldManager=test&force=true"
-        return self.api.request("PATCH", path, json.dumps(whole), APPLY)
+        return self.api.request("PATCH", path, json.dumps(body), APPLY)
 
     def patch(self, kind: str, namespace: str, name: str, body: object, sub: str = "") -> Object:
         path = f"{APIS[kind].format(namespace)}/{name}{sub}"
@@ -78,8 +68,8 @@ class Cluster:
         return self.api.has(f"{APIS[kind].format(namespace)}/{name}")
 
     def all(self, kind: str, namespace: str) -> list[Object]:
-        found: list[Object] = self.api.request("GET", APIS[kind].format(namespace))["items"]
-        return found
+        items: list[Object] = self.api.request("GET", APIS[kind].format(namespace))["items"]
+        return items
 
     @property
     def id(self) -> str:
@@ -87,8 +77,8 @@ class Cluster:
         return uid
 
 
-class Said(NamedTuple):
-    """What a run of pic ended with and said."""
+class PicRun(NamedTuple):
+    """Holds the exit code and the output of a run of pic."""
 
     code: int
     out: str
@@ -97,10 +87,10 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """Where one test plays.
+    """Holds the cluster, the project and the stack of one test.
 
     Attributes:
-        name: Of the namespace and of the stack; hosts end with it and `.example`.
+        name: The name of the namespace and of the stack; hosts end with it and `.example`.
     """
 
     plane: ControlPlane
@@ -116,15 +106,19 @@ class Stage:
 
     @property
     def state_file(self) -> Path:
-        """What the engine remembers."""
+        """The file with the state of the stack."""
         return self.workspace.state / ".pulumi" / "stacks" / "pic" / f"{self.name}.json"
 
     @property
     def remembered(self) -> list[str]:
-        """The hosts that the engine remembers."""
-        found = json.loads(self.state_file.read_text())["checkpoint"]["latest"].get("resources", ())
+        """The hosts in the state of the stack."""
+        state = json.loads(self.state_file.read_text())["checkpoint"]["latest"]
         kind = "tunnel.pangolin.io/v1alpha1:PangolinResource"
-        return sorted(it["urn"].rpartition("::")[2] for it in found if kind in it["type"])
+        return sorted(
+            resource["urn"].rpartition("::")[2]
+            for resource in state.get("resources", ())
+            if kind in resource["type"]
+        )
 
     def host(self, word: str) -> str:
         return f"{word}.{self.name}.example"
@@ -134,7 +128,7 @@ class Stage:
         StackFile(self.workspace.path, self.name).merge(values)
 
     def add_namespace(self) -> str:
-        """Make a namespace with a Service `app`, whose Ingresses the stack sees."""
+        """Create a namespace with a Service `app`; the stack sees its Ingresses."""
         name = f"{self.name}-{len(self.namespaces)}" if self.namespaces else self.name
         self.cluster.apply("Namespace", "", name)
         ports = [{"port": 80, "name": "http"}, {"port": 81, "name": "other"}]
@@ -144,7 +138,7 @@ class Stage:
         return name
 
     def add_tunnel(self) -> None:
-        """Make an organisation with a verified domain and its tunnel, both ready."""
+        """Create an organization with a verified domain, and its tunnel; both are ready."""
         organization: Object = {
             "apiEndpoint": "https://pangolin.example/api/v1",
             "apiKeyRef": {"name": "api", "key": "token"},
@@ -170,9 +164,9 @@ class Stage:
         annotations: Mapping[str, str] | None = None,
         class_name: str = "pangolin",
     ) -> Object:
-        """Make or replace an Ingress with a host for each word."""
+        """Create or replace an Ingress with a host for each word."""
         port = {"number": 80}
-        ways = [
+        http_paths = [
             {
                 "path": path,
                 "pathType": "Prefix",
@@ -180,12 +174,12 @@ class Stage:
             }
             for path in paths
         ]
-        rules = [{"host": self.host(word), "http": {"paths": ways}} for word in words]
+        rules = [{"host": self.host(word), "http": {"paths": http_paths}} for word in words]
         spec = {"ingressClassName": class_name, "rules": rules}
         return self.cluster.apply("Ingress", namespace or self.name, name, spec, annotations)
 
     def await_service(self) -> None:
-        """Wait until an API server that was started again serves objects of every kind."""
+        """Wait until a restarted API server serves objects of every kind."""
         until(self._serves, "the API server serves PangolinResources")
 
     def _serves(self) -> bool:
@@ -196,15 +190,17 @@ class Stage:
         return True
 
     def delete_ingress(self, name: str, *, collected: bool = True) -> None:
-        """Delete an Ingress, and wait until Kubernetes has collected what it owned."""
+        """Delete an Ingress, and wait until Kubernetes has deleted the objects that it owned."""
         owned = [
-            it["metadata"]["name"] for it in self.objects() if collected and _owner(it) == name
+            live["metadata"]["name"]
+            for live in self.objects()
+            if collected and _owner(live) == name
         ]
         self.cluster.delete("Ingress", self.name, name)
-        for each in owned:
+        for key in owned:
             until(
-                lambda each=each: not self.cluster.has("PangolinResource", self.name, each),  # type: ignore[misc]
-                f"{each} is collected",
+                lambda key=key: not self.cluster.has("PangolinResource", self.name, key),  # type: ignore[misc]
+                f"{key} is deleted",
             )
 
     def objects(self, namespace: str = "") -> list[Object]:
@@ -212,36 +208,38 @@ class Stage:
         return self.cluster.all("PangolinResource", namespace or self.name)
 
     def object(self, word: str, namespace: str = "") -> Object:
-        """Return the one live object of a host."""
-        found = [it for it in self.objects(namespace) if it["spec"]["name"] == self.host(word)]
-        assert len(found) == 1, found
-        return found[0]
+        """Return the only live object of a host."""
+        host = self.host(word)
+        matches = [live for live in self.objects(namespace) if live["spec"]["name"] == host]
+        assert len(matches) == 1, matches
+        return matches[0]
 
     def identities(self, namespace: str = "") -> dict[str, tuple[str, int]]:
-        """Return uid and generation of every live object, by host."""
+        """Return the uid and the generation of every live object, by host."""
         return {
-            it["spec"]["name"]: (it["metadata"]["uid"], it["metadata"]["generation"])
-            for it in self.objects(namespace)
+            live["spec"]["name"]: (live["metadata"]["uid"], live["metadata"]["generation"])
+            for live in self.objects(namespace)
         }
 
     def settled(self) -> dict[str, tuple[str, int]]:
-        """Return the same, once the API server is done with requests whose clients are dead."""
+        """Return the identities when the API server has finished the requests of killed clients."""
         steady = Steady(self.identities)
-        until(steady, "nothing is written any more")
+        until(steady, "no object changes any more")
         return steady.last
 
     def events(self) -> list[tuple[str, str, str]]:
         """Return the Events of pic as type, reason and message."""
-        return sorted((it["type"], it["reason"], it["message"]) for it in self.event_objects())
+        events = self.event_objects()
+        return sorted((event["type"], event["reason"], event["message"]) for event in events)
 
     def event_objects(self) -> list[Object]:
-        """Return the Events of pic; the API server makes some of its own."""
-        found = self.cluster.all("Event", self.name)
-        return [it for it in found if it["source"].get("component") == "pic"]
+        """Return the Events of pic, without those of other components."""
+        events = self.cluster.all("Event", self.name)
+        return [event for event in events if event["source"].get("component") == "pic"]
 
     @contextmanager
     def denied(self, word: str) -> Iterator[None]:
-        """Let the API server refuse objects of a host."""
+        """Let the API server refuse the objects of a host."""
         group, name = "/apis/admissionregistration.k8s.io/v1", f"deny-{self.name}"
         rule = {
             "apiGroups": ["tunnel.pangolin.io"],
@@ -249,9 +247,9 @@ class Stage:
             "operations": ["CREATE"],
             "resources": ["pangolinresources"],
         }
-        here = {"matchLabels": {"kubernetes.io/metadata.name": self.name}}
+        selector = {"matchLabels": {"kubernetes.io/metadata.name": self.name}}
         policy = {
-            "matchConstraints": {"resourceRules": [rule], "namespaceSelector": here},
+            "matchConstraints": {"resourceRules": [rule], "namespaceSelector": selector},
             "validations": [
                 {
                     "expression": f"object.spec.name != '{self.host(word)}'",
@@ -260,11 +258,11 @@ class Stage:
             ],
         }
         binding = {"policyName": name, "validationActions": ["Deny"]}
-        made = (
+        objects = (
             ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", policy),
             ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", binding),
         )
-        for kind, plural, spec in made:
+        for kind, plural, spec in objects:
             body = {
                 "apiVersion": "admissionregistration.k8s.io/v1",
                 "kind": kind,
@@ -276,9 +274,9 @@ class Stage:
             until(lambda: self._is_denied(word), "the policy is in force")
             yield
         finally:
-            for _, plural, _ in made:
+            for _, plural, _ in objects:
                 self.cluster.api.request("DELETE", f"{group}/{plural}/{name}")
-            until(lambda: not self._is_denied(word), "the policy is gone")
+            until(lambda: not self._is_denied(word), "the policy is no longer in force")
 
     def _is_denied(self, word: str) -> bool:
         body = {
@@ -295,7 +293,7 @@ class Stage:
         return False
 
     def lose_state(self) -> None:
-        """Delete what the engine remembers, as if the bucket were gone."""
+        """Delete the state and create an empty stack, as after the loss of the bucket."""
         self.state_file.unlink()
         self.workspace.pulumi("stack", "init", self.name, "--no-select")
 
@@ -305,35 +303,36 @@ class Stage:
     def preview(self, **env: str) -> Answer:
         return self.pulumi("preview", PULUMI_ENABLE_STREAMING_JSON_PREVIEW="true", **env)
 
-    def pic(self, *arguments: str, **env: str) -> Said:
-        """Run pic and return its exit code and what it says."""
+    def pic(self, *arguments: str, **env: str) -> PicRun:
+        """Run pic and return its exit code and its output."""
         command = (str(self.workspace.python), "-m", "pic", *arguments, "--stack", self.name)
         with self.workspace.start(*command, stderr=-1, env=env) as process:
             printed, errors = process.communicate(timeout=SECONDS)
-        self._look_through(printed + errors, env)
-        return Said(process.returncode, printed, errors)
+        self._check_secrets(printed + errors, env)
+        return PicRun(process.returncode, printed, errors)
 
     def pulumi(self, *arguments: str, **env: str) -> Answer:
-        """Run the engine and return what it says in its events."""
+        """Run the engine and return what its events report."""
         command = self.workspace.pulumi_command(*arguments, "--json")
         with self.workspace.start(*command, stderr=-1, env=env) as process:
             printed, errors = process.communicate(timeout=SECONDS)
-        self._look_through(printed + errors, env)
+        self._check_secrets(printed + errors, env)
         return answer(process.returncode, printed, errors)
 
-    def _look_through(self, text: str, env: Mapping[str, str]) -> None:
-        """Fail where something is printed that nobody may see."""
-        secret = (*PLANTED, *secrets_of({**self.workspace.extra, **env}))
-        assert leaks(text, secret) == []
+    def _check_secrets(self, text: str, env: Mapping[str, str]) -> None:
+        """Fail if the output contains a secret."""
+        values = (*PLANTED, *secrets_of({**self.workspace.extra, **env}))
+        assert leaks(text, values) == []
 
 
-# An empty stack as the engine makes it, by path: deriving its key takes the engine half a second.
+# The files of an empty stack, by path. The engine needs half a second to derive the key of a new
+# stack, so later stacks copy the files of the first one.
 _EMPTY: dict[str, str] = {}
 _NAME, _SALT = "NAME", "encryptionsalt: "
 
 
-def _found(project: Workspace, name: str) -> None:
-    """Make an empty stack, as `pulumi stack init` does, which the first time is asked to."""
+def _create_stack(project: Workspace, name: str) -> None:
+    """Create an empty stack; only the first one takes `pulumi stack init`."""
     folder, settings = project.state / ".pulumi", project.path / "stacks" / f"Pulumi.{name}.yaml"
     if project.environment()["PULUMI_CONFIG_PASSPHRASE"] != PASSPHRASE:
         project.pulumi("stack", "init", name, "--no-select")
@@ -341,15 +340,15 @@ def _found(project: Workspace, name: str) -> None:
     if not _EMPTY:
         project.pulumi("stack", "init", name, "--no-select")
         for path in (folder / "meta.yaml", folder / "stacks" / "pic" / f"{name}.json"):
-            where = str(path.relative_to(folder)).replace(name, _NAME)
-            _EMPTY[where] = path.read_text().replace(name, _NAME)
+            key = str(path.relative_to(folder)).replace(name, _NAME)
+            _EMPTY[key] = path.read_text().replace(name, _NAME)
         lines = settings.read_text().splitlines()
-        _EMPTY[_SALT] = next(each for each in lines if each.startswith(_SALT))
+        _EMPTY[_SALT] = next(line for line in lines if line.startswith(_SALT))
         return
-    for where in _EMPTY.keys() - {_SALT}:
-        path = folder / where.replace(_NAME, name)
+    for key in _EMPTY.keys() - {_SALT}:
+        path = folder / key.replace(_NAME, name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_EMPTY[where].replace(_NAME, name))
+        path.write_text(_EMPTY[key].replace(_NAME, name))
     with settings.open("a") as file:
         file.write(f"{_EMPTY[_SALT]}\n")
 
@@ -360,18 +359,22 @@ def _owner(live: Object) -> str:
 
 
 @contextmanager
-def set_stage(
+def open_stage(
     plane: ControlPlane, tools: Toolchain, kubeconfig: Path | None = None, /, **extra: str
 ) -> Iterator[Stage]:
-    """Set a stage with one namespace, a tunnel that is ready, and an empty stack.
+    """Prepare a stage with one namespace, a ready tunnel and an empty stack.
 
-    Its commands find the control plane by a kubeconfig, usually its own; extra is environment.
+    Args:
+        plane: The control plane.
+        tools: The engine.
+        kubeconfig: The kubeconfig of the commands, if it is not that of the control plane.
+        extra: Environment variables for every command.
     """
     name = f"t{secrets.token_hex(4)}"
     with workspace(tools, kubeconfig or plane.kubeconfig, PULUMI_STACK=name, **extra) as project:
-        made = Stage(plane, Cluster(api_of(plane)), project, name)
-        made.settings(clusterId=made.cluster.id, tunnelNamespace=name)
-        made.add_namespace()
-        made.add_tunnel()
-        _found(project, name)
-        yield made
+        stage = Stage(plane, Cluster(api_of(plane)), project, name)
+        stage.settings(clusterId=stage.cluster.id, tunnelNamespace=name)
+        stage.add_namespace()
+        stage.add_tunnel()
+        _create_stack(project, name)
+        yield stage

@@ -1,4 +1,4 @@
-"""Objects of others that become ours: of the Go controller, and of an earlier stack."""
+"""Tests the adoption of objects of the Go controller and of an earlier stack."""
 
 import json
 
@@ -7,39 +7,40 @@ from pic.cluster import managed_fields
 from pic.core.names import STACK_LABEL, object_name
 from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, failed, succeeded
-from tests.engine.stage import APIS, Object, Stage
 from tests.engine.managed_fields import MANAGED_FIELDS
+from tests.engine.stage import APIS, Object, Stage
 
 NOTE = "example.com/note"
 LABELS = ("name", "namespace", "stack", "uid")
 FINALIZER = "resource.pangolin.io/finalizer"
-# The process of the Go controller is called manager, and so is that of the operator.
+# The field manager of the Go controller is called manager, and so is that of the operator.
 MANAGER = "fieldManager=manager"
 OWNERS = {
     ("pic", "Apply", ""),
     ("manager", "Update", ""),
     ("manager", "Update", "status"),
-    ("person", "Update", ""),
+    ("user", "Update", ""),
 }
 
 
-def go_object(stage: Stage, uid: str) -> None:
-    """Make the object that the Go controller makes for host www of an Ingress, as it does.
+def create_go_object(stage: Stage, uid: str) -> None:
+    """Create an object for host www as the Go controller does.
 
-    Then come the operator with its finalizer and its status, and a person with an annotation.
+    The operator then adds its finalizer and status, and a user adds an annotation.
     """
     name, host = object_name(stage.name, "web", stage.host("www")), stage.host("www")
-    where = APIS["PangolinResource"].format(stage.name)
-    made = stage.cluster.api.request("POST", f"{where}?{MANAGER}", _as_made(stage, name, uid))
-    made["metadata"]["finalizers"] = [FINALIZER]
-    stage.cluster.api.request("PUT", f"{where}/{name}?{MANAGER}", json.dumps(made), JSON)
+    path = APIS["PangolinResource"].format(stage.name)
+    body = _go_object(stage, name, uid)
+    live = stage.cluster.api.request("POST", f"{path}?{MANAGER}", body)
+    live["metadata"]["finalizers"] = [FINALIZER]
+    stage.cluster.api.request("PUT", f"{path}/{name}?{MANAGER}", json.dumps(live), JSON)
     status = {"status": {"status": "Ready", "fullDomain": host}}
     stage.cluster.patch("PangolinResource", stage.name, name, status, f"/status?{MANAGER}")
     note = {"metadata": {"annotations": {NOTE: "mine"}}}
-    stage.cluster.patch("PangolinResource", stage.name, name, note, "?fieldManager=person")
+    stage.cluster.patch("PangolinResource", stage.name, name, note, "?fieldManager=user")
 
 
-def _as_made(stage: Stage, name: str, uid: str) -> Object:
+def _go_object(stage: Stage, name: str, uid: str) -> Object:
     owner = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
@@ -77,24 +78,24 @@ def _as_made(stage: Stage, name: str, uid: str) -> Object:
 
 
 def managers(live: Object) -> dict[tuple[str, str, str], Object]:
-    """Return who owns what, by name, operation and subresource."""
+    """Return the managed fields by manager, operation and subresource."""
     return {
-        (it["manager"], it["operation"], it.get("subresource", "")): it["fieldsV1"]
-        for it in live["metadata"]["managedFields"]
+        (entry["manager"], entry["operation"], entry.get("subresource", "")): entry["fieldsV1"]
+        for entry in live["metadata"]["managedFields"]
     }
 
 
 def owners_of_fields(live: Object) -> dict[tuple[str, str, str], Object]:
-    """Return who owns what, by name, operation and subresource."""
+    """Return the managed fields by manager, operation and subresource."""
     return {
-        (it["manager"], it["operation"], it.get("subresource", "")): it["fieldsV1"]
-        for it in live["metadata"]["managedFields"]
+        (entry["manager"], entry["operation"], entry.get("subresource", "")): entry["fieldsV1"]
+        for entry in live["metadata"]["managedFields"]
     }
 
 
-def test_an_object_of_the_go_controller_becomes_ours_with_every_field(stage: Stage) -> None:
+def test_pic_owns_every_field_of_an_adopted_object_of_the_go_controller(stage: Stage) -> None:
     uid = stage.ingress("web", "www")["metadata"]["uid"]
-    go_object(stage, uid)
+    create_go_object(stage, uid)
     stage.settings(adopt=True)
     before = stage.objects()
 
@@ -104,7 +105,7 @@ def test_an_object_of_the_go_controller_becomes_ours_with_every_field(stage: Sta
     [live] = stage.objects()
     again = stage.up()
 
-    host, [made] = stage.host("www"), before
+    host, [original] = stage.host("www"), before
     steps = (("create", "cluster"), ("import", host), ("update", host))
     assert (preview.code, preview.steps, previewed) == (0, steps, before)
     assert answer == succeeded(*steps)
@@ -124,36 +125,40 @@ def test_an_object_of_the_go_controller_becomes_ours_with_every_field(stage: Sta
         ("manager", "Update", "status"): {
             "f:status": {".": {}, "f:fullDomain": {}, "f:status": {}}
         },
-        ("person", "Update", ""): {"f:metadata": {"f:annotations": {".": {}, f"f:{NOTE}": {}}}},
+        ("user", "Update", ""): {"f:metadata": {"f:annotations": {".": {}, f"f:{NOTE}": {}}}},
     }
-    spec = {key: value for key, value in made["spec"].items() if key != "siteRef"}
+    spec = {key: value for key, value in original["spec"].items() if key != "siteRef"}
     backend = {"ip": f"app.{stage.name}.svc.cluster.local", "port": 80, "method": "http"}
     metadata = live["metadata"]
     assert live["spec"] == {**spec, "targets": [{**backend, "priority": 100}]}
-    assert live["status"] == made["status"]
-    assert (metadata["uid"], metadata["generation"]) == (made["metadata"]["uid"], 2)
+    assert live["status"] == original["status"]
+    assert (metadata["uid"], metadata["generation"]) == (original["metadata"]["uid"], 2)
     assert set(metadata["labels"]) == {f"pic.ingress.k8s.io/{word}" for word in LABELS}
     assert metadata["annotations"][NOTE] == "mine"
     assert metadata["finalizers"] == [FINALIZER]
 
 
-def test_an_adoption_that_was_killed_before_the_apply_is_finished(stage: Stage) -> None:
+def test_the_next_run_finishes_an_adoption_that_was_killed_before_the_apply(stage: Stage) -> None:
     uid = stage.ingress("web", "www")["metadata"]["uid"]
-    go_object(stage, uid)
-    [made] = stage.objects()
-    name = made["metadata"]["name"]
-    stage.cluster.patch("PangolinResource", stage.name, name, managed_fields.takeover_patch(made))
+    create_go_object(stage, uid)
+    [original] = stage.objects()
+    name = original["metadata"]["name"]
+    patch = managed_fields.takeover_patch(original)
+    stage.cluster.patch("PangolinResource", stage.name, name, patch)
 
     answer = stage.up()
 
     [live], host = stage.objects(), stage.host("www")
     assert answer.steps == (("create", "cluster"), ("import", host), ("update", host))
     assert set(owners_of_fields(live)) == OWNERS
-    assert (live["metadata"]["uid"], "siteRef" in live["spec"]) == (made["metadata"]["uid"], False)
+    assert (live["metadata"]["uid"], "siteRef" in live["spec"]) == (
+        original["metadata"]["uid"],
+        False,
+    )
 
 
-def moved_on(stage: Stage, word: str) -> str:
-    """Write the settings of a new stack that takes over what this one has, and return its name."""
+def write_successor(stage: Stage, word: str) -> str:
+    """Write the settings of a stack that adopts from this one, and return its name."""
     name = f"{stage.name}-{word}"
     settings = {**StackFile(stage.workspace.path, stage.name).settings(), "adoptFrom": stage.name}
     StackFile(stage.workspace.path, name).merge(settings)
@@ -165,30 +170,30 @@ def up(stage: Stage, stack: str) -> Answer:
 
 
 def labelled(before: list[Object], stack: str) -> list[Object]:
-    """Return objects as they are when nothing but the stack's label has changed."""
+    """Return the objects with another stack label and no other change."""
     return [
         {
-            **each,
+            **live,
             "metadata": {
-                **_lasting(each)["metadata"],
-                "labels": {**each["metadata"]["labels"], STACK_LABEL: f"pic.{stack}"},
+                **_without_volatile(live)["metadata"],
+                "labels": {**live["metadata"]["labels"], STACK_LABEL: f"pic.{stack}"},
             },
         }
-        for each in before
+        for live in before
     ]
 
 
-def _lasting(live: Object) -> Object:
-    passing = ("managedFields", "resourceVersion")
-    metadata = {key: value for key, value in live["metadata"].items() if key not in passing}
+def _without_volatile(live: Object) -> Object:
+    volatile = ("managedFields", "resourceVersion")
+    metadata = {key: value for key, value in live["metadata"].items() if key not in volatile}
     return {**live, "metadata": metadata}
 
 
-def test_a_new_stack_takes_over_what_an_earlier_one_has(stage: Stage) -> None:
+def test_a_new_stack_takes_over_the_objects_of_an_earlier_one(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.objects()
-    stack = moved_on(stage, "new")
+    stack = write_successor(stage, "new")
     stage.workspace.pulumi("stack", "init", stack, "--no-select")
 
     answer = up(stage, stack)
@@ -198,7 +203,7 @@ def test_a_new_stack_takes_over_what_an_earlier_one_has(stage: Stage) -> None:
 
     www, key = stage.host("www"), f"{stage.name}/{before[0]['metadata']['name']}"
     assert answer == succeeded(("create", "cluster"), ("import", www), ("update", www))
-    assert [_lasting(each) for each in taken] == labelled(before, stack)
+    assert [_without_volatile(live) for live in taken] == labelled(before, stack)
     assert again == succeeded()
     assert late == failed(
         f'before hook "pic:before-delete" failed: PangolinResource {key} is no longer ours'
@@ -212,11 +217,11 @@ def test_a_new_stack_takes_over_what_an_earlier_one_has(stage: Stage) -> None:
     assert stage.objects() == taken
 
 
-def test_a_renamed_stack_keeps_its_objects_and_deletes_none_it_has_not_taken(stage: Stage) -> None:
+def test_a_renamed_stack_keeps_its_objects_and_deletes_only_adopted_ones(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.ingress("old", "old")
     stage.up()
-    left, kept = stage.object("old"), stage.object("www")
+    old, www = stage.object("old"), stage.object("www")
     stack = f"{stage.name}-new"
     stage.workspace.pulumi("stack", "rename", stack)
     StackFile(stage.workspace.path, stack).merge({"adoptFrom": stage.name})
@@ -224,7 +229,7 @@ def test_a_renamed_stack_keeps_its_objects_and_deletes_none_it_has_not_taken(sta
 
     answer = up(stage, stack)
 
-    key = f"{stage.name}/{left['metadata']['name']}"
+    key = f"{stage.name}/{old['metadata']['name']}"
     steps = (("update", stage.host("www")),)
     assert (answer.steps, answer.warnings, answer.complaints) == (
         steps,
@@ -238,8 +243,8 @@ def test_a_renamed_stack_keeps_its_objects_and_deletes_none_it_has_not_taken(sta
             "update failed",
         ),
     )
-    assert stage.object("old") == left
-    stage.cluster.delete("PangolinResource", stage.name, left["metadata"]["name"])
+    assert stage.object("old") == old
+    stage.cluster.delete("PangolinResource", stage.name, old["metadata"]["name"])
     later = up(stage, stack)
     assert (later.code, later.complaints, later.warnings) == (0, (), ())
-    assert [_lasting(stage.object("www"))] == labelled([kept], stack)
+    assert [_without_volatile(stage.object("www"))] == labelled([www], stack)

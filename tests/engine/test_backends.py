@@ -1,4 +1,4 @@
-"""The state in a folder, in a bucket and in a database: deployed, locked, pruned."""
+"""Tests the state backends: a folder, a bucket and a database."""
 
 import json
 import os
@@ -27,14 +27,14 @@ KINDS = ["file", "s3", "postgres"]
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[Backend]:
-    with servers.bucket() as made:
-        yield made
+    with servers.bucket() as backend:
+        yield backend
 
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Backend]:
-    with servers.database() as made:
-        yield made
+    with servers.database() as backend:
+        yield backend
 
 
 @pytest.fixture
@@ -44,26 +44,26 @@ def file(tmp_path: Path) -> Backend:
 
 @pytest.fixture(params=KINDS)
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Backend:
-    found: Backend = request.getfixturevalue(request.param)
-    for name, value in found.credentials.items():
-        monkeypatch.setenv(name, value)  # pic reads the bucket or table in this process
-    return found
+    backend: Backend = request.getfixturevalue(request.param)
+    for name, value in backend.credentials.items():
+        monkeypatch.setenv(name, value)  # this process reads the bucket or the table
+    return backend
 
 
 @pytest.fixture
-def there(stage: Stage, backend: Backend) -> Stage:
-    """The stage with its stack in the backend, and two hosts to deploy."""
+def backend_stage(stage: Stage, backend: Backend) -> Stage:
+    """Provide the stage with its stack in the backend, and an Ingress with two hosts."""
     extra = {**stage.workspace.extra, **backend.credentials, "PULUMI_BACKEND_URL": backend.url}
-    made = replace(stage, workspace=replace(stage.workspace, extra=extra))
-    made.workspace.pulumi("stack", "init", made.name, "--no-select")
-    made.ingress("web", "www", "shop")
-    return made
+    moved = replace(stage, workspace=replace(stage.workspace, extra=extra))
+    moved.workspace.pulumi("stack", "init", moved.name, "--no-select")
+    moved.ingress("web", "www", "shop")
+    return moved
 
 
 def names(stage: Stage, folder: str) -> list[str]:
-    with stores.opened(stage.workspace.extra["PULUMI_BACKEND_URL"]) as store:
-        found = store.names(f"{folder}/{PROJECT}/{stage.name}")
-    return sorted(name for name in found if not name.endswith(".attrs"))
+    with stores.open_store(stage.workspace.extra["PULUMI_BACKEND_URL"]) as store:
+        all_names = store.names(f"{folder}/{PROJECT}/{stage.name}")
+    return sorted(name for name in all_names if not name.endswith(".attrs"))
 
 
 def lock_files(stage: Stage) -> list[str]:
@@ -71,9 +71,9 @@ def lock_files(stage: Stage) -> list[str]:
 
 
 def history(stage: Stage) -> list[tuple[str, str, dict[str, int]]]:
-    """What `pulumi stack history` lists, newest first: kind, result, changes."""
-    found = json.loads(stage.workspace.pulumi("stack", "history", "--json"))
-    return [(it["kind"], it["result"], it["resourceChanges"]) for it in found]
+    """Return what `pulumi stack history` lists, newest first: kind, result, changes."""
+    updates = json.loads(stage.workspace.pulumi("stack", "history", "--json"))
+    return [(update["kind"], update["result"], update["resourceChanges"]) for update in updates]
 
 
 FIRST = ("update", "succeeded", {"create": 4})
@@ -81,28 +81,34 @@ LATER = ("update", "succeeded", {"same": 4})
 
 
 def test_a_stack_lives_in_the_backend_and_its_history_is_pruned(
-    there: Stage, backend: Backend
+    backend_stage: Stage, backend: Backend
 ) -> None:
-    made = [("create", it) for it in ("cluster", there.host("shop"), there.host("www"))]
-    assert there.up() == succeeded(*made)
-    assert there.up() == succeeded()
-    assert there.up() == succeeded()
-    before = there.identities()
-    assert history(there) == [LATER, LATER, FIRST]
-    entries, backups = names(there, "history"), names(there, "backups")
+    steps = [
+        ("create", name)
+        for name in ("cluster", backend_stage.host("shop"), backend_stage.host("www"))
+    ]
+    assert backend_stage.up() == succeeded(*steps)
+    assert backend_stage.up() == succeeded()
+    assert backend_stage.up() == succeeded()
+    before = backend_stage.identities()
+    assert history(backend_stage) == [LATER, LATER, FIRST]
+    entries, backups = names(backend_stage, "history"), names(backend_stage, "backups")
     assert (len(entries), len(backups)) == (6, 3)
-    assert prune(backend.url, PROJECT, there.name, 3) == 0
+    assert prune(backend.url, PROJECT, backend_stage.name, 3) == 0
 
-    told: list[str] = []
-    url = backend_url(there.workspace.path, there.workspace.environment())
-    removed = prune(url, PROJECT, there.name, 1, told.append)
+    messages: list[str] = []
+    url = backend_url(backend_stage.workspace.path, backend_stage.workspace.environment())
+    removed = prune(url, PROJECT, backend_stage.name, 1, messages.append)
 
-    assert (removed, told) == (6, [])
-    assert (names(there, "history"), names(there, "backups")) == (entries[-2:], backups[-1:])
-    assert history(there) == [LATER]
-    assert there.up() == succeeded()
-    assert history(there) == [LATER, LATER]
-    assert there.identities() == before
+    assert (removed, messages) == (6, [])
+    assert (names(backend_stage, "history"), names(backend_stage, "backups")) == (
+        entries[-2:],
+        backups[-1:],
+    )
+    assert history(backend_stage) == [LATER]
+    assert backend_stage.up() == succeeded()
+    assert history(backend_stage) == [LATER, LATER]
+    assert backend_stage.identities() == before
 
 
 def pulumi(stage: Stage) -> Sequence[str]:
@@ -127,34 +133,34 @@ def pic(stage: Stage) -> Sequence[str]:
     ],
     ids=["pic", "pulumi"],
 )
-def test_of_two_runs_at_once_one_wins_and_the_other_names_it(
-    there: Stage, first: Command, seconds: Sequence[tuple[Command, int, str]]
+def test_the_loser_of_two_concurrent_runs_names_the_winner(
+    backend_stage: Stage, first: Command, seconds: Sequence[tuple[Command, int, str]]
 ) -> None:
-    with there.workspace.start(*first(there)) as winner:
-        until(lambda: lock_files(there), "the lock is there")
-        with held(engine_of(there)) as pid:
+    with backend_stage.workspace.start(*first(backend_stage)) as winner:
+        until(lambda: lock_files(backend_stage), "the lock exists")
+        with stopped(engine_of(backend_stage)) as pid:
             for second, code, words in seconds:
-                loser = there.workspace.run(*second(there), check=False)
+                loser = backend_stage.workspace.run(*second(backend_stage), check=False)
                 assert loser.returncode == code, loser.stdout
-                assert re.search(words.format(pid=pid, stack=there.name), loser.stdout)
-            assert len(lock_files(there)) == 1
+                assert re.search(words.format(pid=pid, stack=backend_stage.name), loser.stdout)
+            assert len(lock_files(backend_stage)) == 1
         printed, _ = winner.communicate(timeout=SECONDS)
 
     assert winner.returncode == 0, printed
-    assert lock_files(there) == []
-    assert history(there) == [FIRST]
+    assert lock_files(backend_stage) == []
+    assert history(backend_stage) == [FIRST]
 
 
 def engine_of(stage: Stage) -> int:
-    """The process of the CLI that deploys a stack."""
+    """Return the process id of the CLI that deploys a stack."""
     mark = f"PULUMI_STACK={stage.name}".encode()
-    found = [
+    pids = [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/comm")
         if _read(path) == b"pulumi\n" and mark in _read(path.with_name("environ")).split(b"\0")
     ]
-    assert len(found) == 1, found
-    return found[0]
+    assert len(pids) == 1, pids
+    return pids[0]
 
 
 def _read(path: Path) -> bytes:
@@ -165,8 +171,8 @@ def _read(path: Path) -> bytes:
 
 
 @contextmanager
-def held(pid: int) -> Iterator[int]:
-    """Keep a process from going on."""
+def stopped(pid: int) -> Iterator[int]:
+    """Stop a process until the block ends."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield pid

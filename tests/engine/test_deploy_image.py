@@ -1,7 +1,7 @@
-"""What the image of deploy/ holds is enough to run, where only /tmp and the state can be written.
+"""Tests that the files of the image suffice to run pic with a read-only root file system.
 
-No image is built: its files are laid out in a folder, and a mount namespace makes all else
-read-only, as `readOnlyRootFilesystem` does.
+No image is built. The files of the image are copied to a folder, and a mount namespace makes
+everything but /tmp and the state read-only, as `readOnlyRootFilesystem` does.
 """
 
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.test_deploy_kubernetes import ROOT, copied
-from tests.engine.stage import Said, Stage
+from tests.engine.stage import PicRun, Stage
+from tests.support.containerfile import ROOT, copied_paths
 
-NOBODY = ("--map-user=65532", "--map-group=65532", "--keep-caps")
-UNSHARE = ("unshare", "--user", *NOBODY, "--mount")
+PIC_USER = ("--map-user=65532", "--map-group=65532", "--keep-caps")
+UNSHARE = ("unshare", "--user", *PIC_USER, "--mount")
 READ_ONLY = """
 set -e
 for folder in "$TMPDIR" "$STATE"; do mount --bind "$folder" "$folder"; done
@@ -27,22 +27,22 @@ exec "$@"
 """
 
 
-def separates() -> bool:
-    """Whether this machine lets us have mounts of our own."""
+def can_mount() -> bool:
+    """Return whether this machine allows mounts in a namespace of our own."""
     if shutil.which("unshare") is None:
         return False
     trial = (*UNSHARE, "mount", "-o", "remount,ro,bind", "/")
     return subprocess.run(trial, check=False, capture_output=True).returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not separates(), reason="needs mounts of its own")
+pytestmark = pytest.mark.skipif(not can_mount(), reason="needs a mount namespace")
 
 
 def lay_out(root: Path, stage: Stage) -> dict[str, str]:
-    """Put in place what the image has, and return its environment."""
+    """Copy the files of the image to a folder, and return its environment."""
     for name in ("app", "home", "tmp"):
         (root / name).mkdir()
-    for path in (each for each in copied() if each != "deploy/backends.txt"):
+    for path in (path for path in copied_paths() if path != "deploy/backends.txt"):
         copy = shutil.copytree if (ROOT / path).is_dir() else shutil.copy
         copy(ROOT / path, root / "app" / path)
     (root / "app" / ".venv").symlink_to(ROOT / ".venv")
@@ -61,10 +61,10 @@ def lay_out(root: Path, stage: Stage) -> dict[str, str]:
     }
 
 
-def run(stage: Stage, root: Path, environment: Mapping[str, str], *words: str) -> Said:
+def run(stage: Stage, root: Path, environment: Mapping[str, str], *words: str) -> PicRun:
     python = root / "app" / ".venv" / "bin" / "python"
     command = (*UNSHARE, "sh", "-c", READ_ONLY, "sh", str(python), "-m", "pic", *words)
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, f"--stack={stage.name}"],
         check=False,
         capture_output=True,
@@ -73,10 +73,10 @@ def run(stage: Stage, root: Path, environment: Mapping[str, str], *words: str) -
         env=dict(environment),
         timeout=120,
     )
-    return Said(done.returncode, done.stdout, done.stderr)
+    return PicRun(process.returncode, process.stdout, process.stderr)
 
 
-def test_the_image_writes_to_tmp_and_to_its_state_only(stage: Stage, tmp_path: Path) -> None:
+def test_the_image_writes_only_to_tmp_and_the_state(stage: Stage, tmp_path: Path) -> None:
     stage.ingress("web", "www")
     environment = lay_out(tmp_path, stage)
 
@@ -84,11 +84,11 @@ def test_the_image_writes_to_tmp_and_to_its_state_only(stage: Stage, tmp_path: P
     again = run(stage, tmp_path, environment, "up")
 
     assert (first.code, first.err, set(stage.identities())) == (0, "", {stage.host("www")})
-    assert again == Said(0, "Nothing to do: everything is as it was deployed.\n", "")
+    assert again == PicRun(0, "Nothing to do: everything is as it was deployed.\n", "")
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["plugins"]
 
 
-def test_a_stack_file_without_its_salt_cannot_be_completed_in_the_image(
+def test_the_image_cannot_add_a_missing_salt_to_the_stack_file(
     stage: Stage, tmp_path: Path
 ) -> None:
     stage.ingress("web", "www")
@@ -100,9 +100,9 @@ def test_a_stack_file_without_its_salt_cannot_be_completed_in_the_image(
     del unsalted["encryptionsalt"]
     file.write_text(yaml.safe_dump(unsalted))
 
-    lacking = run(stage, tmp_path, environment, "up")
+    without_salt = run(stage, tmp_path, environment, "up")
     shutil.rmtree(stage.workspace.state / ".pulumi")
     file.write_text(salted)
 
-    assert (lacking.code, "read-only file system" in lacking.err) == (5, True)
+    assert (without_salt.code, "read-only file system" in without_salt.err) == (5, True)
     assert run(stage, tmp_path, environment, "up").code == 0

@@ -1,4 +1,4 @@
-"""`pic doctor` with the real engine, its backend and its locks."""
+"""Tests `pic doctor` with the real engine, its backend and its locks."""
 
 import json
 import os
@@ -12,9 +12,9 @@ from tests.support.waiting import until
 WRONG = "not the passphrase of this stack"
 
 
-def test_a_stack_that_is_well_and_one_whose_passphrase_is_wrong(stage: Stage) -> None:
+def test_the_doctor_passes_a_healthy_stack_and_detects_a_wrong_passphrase(stage: Stage) -> None:
     code, findings = run_doctor(stage, PULUMI_EXPERIMENTAL="")
-    messages = {each["name"]: each["message"] for each in findings}
+    messages = {finding["name"]: finding["message"] for finding in findings}
 
     assert (code, not_passed(findings)) == (0, [])
     assert len(findings) == 14
@@ -27,8 +27,8 @@ def test_a_stack_that_is_well_and_one_whose_passphrase_is_wrong(stage: Stage) ->
     assert WRONG not in json.dumps(findings)
 
 
-def test_a_lock_is_told_while_its_run_lives_and_when_it_is_dead(stage: Stage) -> None:
-    stage.ingress("web", *[f"h{at}" for at in range(30)])
+def test_the_doctor_reports_the_lock_of_a_live_run_and_of_a_dead_one(stage: Stage) -> None:
+    stage.ingress("web", *[f"h{number}" for number in range(30)])
     locks = stage.workspace.state / ".pulumi" / "locks"
     command = stage.workspace.pulumi_command("up", "--yes", "--skip-preview")
     with stage.workspace.start(*command) as process:
@@ -39,7 +39,7 @@ def test_a_lock_is_told_while_its_run_lives_and_when_it_is_dead(stage: Stage) ->
         os.killpg(process.pid, signal.SIGKILL)
         os.kill(engine, signal.SIGKILL)
     stage.workspace.end()
-    until(lambda: not Path(f"/proc/{engine}").exists(), "nothing is left of the engine")
+    until(lambda: not Path(f"/proc/{engine}").exists(), "the engine has ended")
 
     dead = run_doctor(stage)
 

@@ -1,4 +1,4 @@
-"""`pic up` and its kin on the real engine: fast when nothing changed, healing, and told apart."""
+"""Tests `pic up`, `destroy`, `drift` and `preview` with the real engine."""
 
 import json
 import os
@@ -14,24 +14,24 @@ from tests.support.waiting import until
 
 @pytest.fixture
 def recorder(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    made, path = record(tmp_path, stage.workspace.tools)
+    recorder, path = record(tmp_path, stage.workspace.tools)
     environment = stage.workspace.environment
 
-    def recording() -> dict[str, str]:
+    def with_recorder() -> dict[str, str]:
         return {**environment(), "PATH": path}
 
-    monkeypatch.setattr(type(stage.workspace), "environment", lambda _: recording())
-    return made
+    monkeypatch.setattr(type(stage.workspace), "environment", lambda _: with_recorder())
+    return recorder
 
 
-IN_FLIGHT = 32  # steps that the engine takes at once
+PARALLEL_STEPS = 32  # of the engine
 
 
 def files(stage: Stage) -> set[str]:
     return {str(path) for path in stage.workspace.state.rglob("*") if path.is_file()}
 
 
-def test_without_changes_there_is_no_engine_and_no_new_file(
+def test_a_run_without_changes_starts_no_update_and_writes_no_file(
     stage: Stage, recorder: Recorder
 ) -> None:
     stage.ingress("web", "www", "shop")
@@ -49,14 +49,20 @@ def test_without_changes_there_is_no_engine_and_no_new_file(
     assert files(stage) == before
 
 
-def test_only_what_others_changed_or_deleted_is_read_anew(stage: Stage, recorder: Recorder) -> None:
+def test_only_objects_that_others_have_changed_or_deleted_are_refreshed(
+    stage: Stage, recorder: Recorder
+) -> None:
     stage.ingress("web", "www", "shop", "docs", "blog")
     stage.pic("up")
     recorder.steps()
     shop, docs = stage.object("shop")["metadata"]["name"], stage.object("docs")["metadata"]["name"]
     stage.cluster.delete("PangolinResource", stage.name, shop)
     stage.cluster.patch("PangolinResource", stage.name, docs, {"spec": {"enabled": False}})
-    kept = {host: it for host, it in stage.identities().items() if host.startswith(("www", "blog"))}
+    untouched = {
+        host: identity
+        for host, identity in stage.identities().items()
+        if host.startswith(("www", "blog"))
+    }
 
     answer = stage.pic("up")
 
@@ -70,12 +76,15 @@ def test_only_what_others_changed_or_deleted_is_read_anew(stage: Stage, recorder
             ("update", stage.host("docs")),
         ],
     )
-    assert {host: it for host, it in stage.identities().items() if host in kept} == kept
+    after = stage.identities()
+    assert {host: after[host] for host in untouched} == untouched
     assert stage.object("docs")["spec"]["enabled"] is True
     assert stage.pic("up").out == "Nothing to do: everything is as it was deployed.\n"
 
 
-def test_a_lost_state_heals_without_touching_what_is_live(stage: Stage, recorder: Recorder) -> None:
+def test_a_lost_state_is_recovered_without_changing_live_objects(
+    stage: Stage, recorder: Recorder
+) -> None:
     stage.ingress("web", "www", "shop")
     stage.pic("up")
     before = stage.identities()
@@ -88,7 +97,7 @@ def test_a_lost_state_heals_without_touching_what_is_live(stage: Stage, recorder
     assert stage.identities() == before
 
 
-def test_what_a_lost_state_has_forgotten_and_nobody_wants_is_deleted(
+def test_an_unwanted_object_that_a_lost_state_has_forgotten_is_deleted(
     stage: Stage, recorder: Recorder
 ) -> None:
     stage.ingress("web", "www")
@@ -117,7 +126,7 @@ def test_what_a_lost_state_has_forgotten_and_nobody_wants_is_deleted(
     assert (stage.remembered, set(stage.identities())) == ([www], {www})
 
 
-def test_a_refusal_changes_nothing_and_its_digest_lets_exactly_it_through(stage: Stage) -> None:
+def test_a_refused_run_changes_nothing_until_its_digest_is_acknowledged(stage: Stage) -> None:
     stage.settings(maxRemovals=0, maxRemovalRatio=0)
     stage.ingress("web", "www")
     stage.ingress("old", "old")
@@ -141,7 +150,7 @@ def test_a_refusal_changes_nothing_and_its_digest_lets_exactly_it_through(stage:
     assert set(stage.identities()) == {stage.host("www")}
 
 
-def test_a_live_lock_is_respected_and_a_dead_one_taken_away(stage: Stage) -> None:
+def test_a_live_lock_is_respected_and_a_dead_one_is_removed(stage: Stage) -> None:
     stage.ingress("web", "www")
     folder = stage.workspace.state / ".pulumi" / "locks" / "organization" / "pic" / stage.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +174,7 @@ def test_a_live_lock_is_respected_and_a_dead_one_taken_away(stage: Stage) -> Non
     assert list(folder.iterdir()) == []
 
 
-def test_a_resource_that_fails_is_told_with_its_class_and_the_others_are_done(
+def test_a_failed_resource_is_reported_with_its_class_and_the_others_are_deployed(
     stage: Stage, tmp_path: Path
 ) -> None:
     stage.ingress("web", "www", "bad")
@@ -173,11 +182,11 @@ def test_a_resource_that_fails_is_told_with_its_class_and_the_others_are_done(
     with stage.denied("bad"):
         answer = stage.pic("up", "--report", str(report))
 
-    told = json.loads(report.read_text())
+    content = json.loads(report.read_text())
     assert (answer.code, set(stage.identities())) == (6, {stage.host("www")})
-    message = told["failures"][0].pop("message")
+    message = content["failures"][0].pop("message")
     assert "no bad hosts here" in message
-    assert told | {"error": None} == {
+    assert content | {"error": None} == {
         "version": 1,
         "exitCode": 6,
         "changed": {"create": 1},
@@ -195,7 +204,7 @@ def test_a_resource_that_fails_is_told_with_its_class_and_the_others_are_done(
     assert set(stage.identities()) == {stage.host("www"), stage.host("bad")}
 
 
-def test_what_cannot_be_reached_has_an_exit_code_of_its_own(stage: Stage) -> None:
+def test_an_unreachable_system_has_its_own_exit_code(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.pic("up")
 
@@ -212,12 +221,12 @@ def test_what_cannot_be_reached_has_an_exit_code_of_its_own(stage: Stage) -> Non
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_run_cleanly(stage: Stage, number: signal.Signals) -> None:
-    words = [f"h{at}" for at in range(120)]
-    for at in range(0, 120, 20):
-        stage.ingress(f"web-{at}", *words[at : at + 20])
+    words = [f"h{number}" for number in range(120)]
+    for start in range(0, 120, 20):
+        stage.ingress(f"web-{start}", *words[start : start + 20])
     command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
     with stage.workspace.start(*command, stderr=-1) as process:
-        until(lambda: len(stage.objects()) >= 5, "a few objects are made")
+        until(lambda: len(stage.objects()) >= 5, "a few objects exist")
         pic = next(pid for pid in stage.workspace.processes() if is_pic(pid))
         os.kill(pic, number)
         _, errors = process.communicate(timeout=60)
@@ -227,9 +236,9 @@ def test_a_signal_ends_a_run_cleanly(stage: Stage, number: signal.Signals) -> No
         1,
         "pic: interrupted: the engine has stopped and saved what was done. Run again to finish\n",
     )
-    # What the API server was just making is live, and not remembered: the next run adopts it.
+    # Objects whose creation was in flight are live but not in the state; the next run adopts them.
     assert set(stage.remembered) <= live
-    assert len(live) - len(stage.remembered) <= IN_FLIGHT
+    assert len(live) - len(stage.remembered) <= PARALLEL_STEPS
     assert list((stage.workspace.state / ".pulumi" / "locks").rglob("*.json")) == []
     assert stage.workspace.processes() == []
     assert stage.pic("up").code == 0
@@ -242,13 +251,13 @@ def is_pic(pid: int) -> bool:
     )
 
 
-def test_of_two_runs_at_once_one_wins(stage: Stage) -> None:
-    words = [f"h{at}" for at in range(120)]
-    for at in range(0, 120, 20):
-        stage.ingress(f"web-{at}", *words[at : at + 20])
+def test_only_one_of_two_concurrent_runs_deploys(stage: Stage) -> None:
+    words = [f"h{number}" for number in range(120)]
+    for start in range(0, 120, 20):
+        stage.ingress(f"web-{start}", *words[start : start + 20])
     command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
     with stage.workspace.start(*command) as process:
-        until(lambda: len(stage.objects()) >= 1, "the first has begun")
+        until(lambda: len(stage.objects()) >= 1, "the first run has begun")
         first = next(pid for pid in stage.workspace.processes() if is_pic(pid))
         os.kill(first, signal.SIGSTOP)
 
@@ -257,13 +266,11 @@ def test_of_two_runs_at_once_one_wins(stage: Stage) -> None:
         os.kill(first, signal.SIGCONT)
         process.communicate(timeout=60)
     assert (process.returncode, second.code) == (0, 4)
-    assert second.err.startswith(
-        "pic: another pic on this host (pid "
-    )
+    assert second.err.startswith("pic: another pic on this host (pid ")
     assert set(stage.identities()) == {stage.host(word) for word in words}
 
 
-def test_a_destroy_is_guarded_and_then_leaves_nothing(stage: Stage) -> None:
+def test_an_acknowledged_destroy_deletes_everything(stage: Stage) -> None:
     stage.ingress("web", "www", "shop")
     stage.pic("up")
 
@@ -278,7 +285,7 @@ def test_a_destroy_is_guarded_and_then_leaves_nothing(stage: Stage) -> None:
     assert reasons == ["Created", "Created", "Deleted", "Deleted"]
 
 
-def test_drift_is_told_and_expected_not_to_be(stage: Stage) -> None:
+def test_drift_shows_the_changed_field_and_fails_if_no_change_is_expected(stage: Stage) -> None:
     stage.ingress("web", "www", "shop")
     stage.pic("up")
     assert stage.pic("drift", "--expect-no-changes") == PicRun(
@@ -294,7 +301,7 @@ def test_drift_is_told_and_expected_not_to_be(stage: Stage) -> None:
     )
 
 
-def test_a_preview_shows_what_up_would_do_and_does_nothing(stage: Stage) -> None:
+def test_a_preview_shows_the_changes_without_making_them(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.pic("up")
     stage.ingress("web", "www", "shop")
@@ -311,7 +318,7 @@ def test_a_preview_shows_what_up_would_do_and_does_nothing(stage: Stage) -> None
     assert (stage.identities(), stage.state_file.read_bytes()) == before
 
 
-def test_only_the_newest_history_is_kept(stage: Stage) -> None:
+def test_old_history_is_pruned(stage: Stage) -> None:
     stage.settings(keepHistory=2)
     for words in (("a",), ("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")):
         stage.ingress("web", *words)
@@ -323,7 +330,7 @@ def test_only_the_newest_history_is_kept(stage: Stage) -> None:
     assert len(list((folder / "backups" / "pic").rglob("*.json"))) <= 2
 
 
-def test_up_waits_for_the_operator_and_says_what_is_not_ready(stage: Stage) -> None:
+def test_up_waits_for_the_operator_and_reports_hosts_that_are_not_ready(stage: Stage) -> None:
     stage.ingress("web", "www")
 
     answer = stage.pic("up", "--wait", "0.1")

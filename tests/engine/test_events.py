@@ -1,13 +1,13 @@
-"""Events at the Ingresses, also under a plain `pulumi up`."""
+"""Tests the Events of Ingresses, also with a plain `pulumi up`."""
 
 from pic.planning.annotations import NAMES, PREFIX
 from tests.engine.stage import PicRun, Stage
 
 
-def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
+def test_events_report_what_happens_to_the_hosts_of_an_ingress(stage: Stage) -> None:
     stage.ingress("web", "www", "old")
     stage.up()
-    name = {
+    keys = {
         word: f"{stage.name}/{stage.object(word)['metadata']['name']}" for word in ("www", "old")
     }
     www, old = stage.host("www"), stage.host("old")
@@ -16,18 +16,18 @@ def test_an_ingress_is_told_what_becomes_of_its_hosts(stage: Stage) -> None:
     stage.up()
 
     assert stage.events() == [
-        ("Normal", "Created", f"{old} is exposed by PangolinResource {name['old']}"),
-        ("Normal", "Created", f"{www} is exposed by PangolinResource {name['www']}"),
+        ("Normal", "Created", f"{old} is exposed by PangolinResource {keys['old']}"),
+        ("Normal", "Created", f"{www} is exposed by PangolinResource {keys['www']}"),
         (
             "Normal",
             "Deleted",
-            f"{old} is no longer declared: deleted PangolinResource {name['old']}",
+            f"{old} is no longer declared: deleted PangolinResource {keys['old']}",
         ),
-        ("Normal", "Updated", f"{www} is changed in PangolinResource {name['www']}"),
+        ("Normal", "Updated", f"{www} is changed in PangolinResource {keys['www']}"),
     ]
 
 
-def test_an_event_is_about_the_ingress_itself(stage: Stage) -> None:
+def test_an_event_refers_to_its_ingress(stage: Stage) -> None:
     uid = stage.ingress("web", "www")["metadata"]["uid"]
     stage.up()
 
@@ -42,7 +42,7 @@ def test_an_event_is_about_the_ingress_itself(stage: Stage) -> None:
     }
 
 
-def test_an_adoption_is_no_event(stage: Stage) -> None:
+def test_an_adoption_posts_no_event(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.events()
@@ -62,57 +62,57 @@ def test_events_can_be_turned_off(stage: Stage) -> None:
     assert stage.events() == []
 
 
-def warned(stage: Stage) -> list[tuple[str, str]]:
-    """Reason and message of the warnings that the API server has."""
+def warnings(stage: Stage) -> list[tuple[str, str]]:
+    """Return the reason and the message of each warning Event."""
     return [(reason, text) for kind, reason, text in stage.events() if kind == "Warning"]
 
 
-def unknown(word: str, more: str = "") -> tuple[str, str]:
+def unknown_annotation(word: str, more: str = "") -> tuple[str, str]:
     names = ", ".join(NAMES)
     message = f"{PREFIX}{word} is not a known annotation; known are {names}{more}"
     return "UnknownAnnotation", message
 
 
-def test_kubectl_describe_shows_a_warning_once_with_its_age_and_who_tells_it(stage: Stage) -> None:
+def test_kubectl_describe_shows_a_warning_once_with_its_age_and_source(stage: Stage) -> None:
     stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
     stage.up()
 
-    described = stage.plane.kubectl("describe", "ingress", "web", "--namespace", stage.name)
+    description = stage.plane.kubectl("describe", "ingress", "web", "--namespace", stage.name)
 
-    [line] = [it.split() for it in described.splitlines() if "Warning" in it]
-    kind, reason, age, teller, *message = line
-    assert (kind, (reason, " ".join(message)), teller) == (
+    [line] = [row.split() for row in description.splitlines() if "Warning" in row]
+    kind, reason, age, source, *message = line
+    assert (kind, (reason, " ".join(message)), source) == (
         "Warning",
-        unknown("one-odd-word"),
+        unknown_annotation("one-odd-word"),
         "pic",
     )
-    # A number of seconds or minutes, and not `<unknown>`, or `(x2 over 3s)`.
+    # The age must be seconds or minutes, not `<unknown>` or `(x2 over 3s)`.
     assert age[0].isdigit()
 
 
-def test_a_warning_is_told_once_until_its_text_is_another(stage: Stage) -> None:
+def test_a_warning_is_posted_once_until_its_text_changes(stage: Stage) -> None:
     stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
     stage.up()
     stage.up()
-    once = warned(stage)
+    once = warnings(stage)
     stage.ingress("web", "www", annotations={f"{PREFIX}{key}": "x" for key in ("zz-odd", "aa-odd")})
     stage.up()
 
-    assert once == [unknown("one-odd-word")]
-    assert warned(stage) == [unknown("aa-odd", " … and 1 more: run pic plan"), *once]
+    assert once == [unknown_annotation("one-odd-word")]
+    assert warnings(stage) == [unknown_annotation("aa-odd", " … and 1 more: run pic plan"), *once]
 
 
-def test_pic_up_remembers_what_it_has_told(stage: Stage) -> None:
+def test_pic_up_does_not_repeat_a_warning_that_has_expired(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.pic("up")
     stage.ingress("web", "www", annotations={f"{PREFIX}one-odd-word": "x"})
 
     first, second = stage.pic("up"), stage.pic("up")
-    for each in stage.event_objects():
-        stage.cluster.delete("Event", stage.name, each["metadata"]["name"])
+    # The API server deletes Events after an hour.
+    for event in stage.event_objects():
+        stage.cluster.delete("Event", stage.name, event["metadata"]["name"])
     third = stage.pic("up")
 
     assert first.out == "Done: nothing had to be changed.\n"
     assert second == third == PicRun(0, "Nothing to do: everything is as it was deployed.\n", "")
-    # As after the hour for which the API server keeps them.
-    assert warned(stage) == []
+    assert warnings(stage) == []

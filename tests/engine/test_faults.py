@@ -1,4 +1,4 @@
-"""Whatever goes wrong before the API server: a clear word or a success, and nothing is deleted."""
+"""Tests faults of the API server: a run succeeds or reports the fault, and deletes nothing."""
 
 import re
 from collections.abc import Callable
@@ -20,10 +20,11 @@ from dev.controlplane.faults import (
     wrong_kind,
 )
 from dev.controlplane.proxy import Proxy, proxied
-from tests.engine.stage import Said, Stage
+from tests.engine.stage import PicRun, Stage
 from tests.support.waiting import until
 
-# What a run reads, by the end of the path: as it names it, and what it says of a wrong kind.
+# What a run reads, by the end of the path: the verb, the name in messages, and the message about an
+# answer of the wrong kind.
 READS = {
     "/namespaces/kube-system": (
         "get",
@@ -53,7 +54,7 @@ READS = {
 }
 READERS = 4
 DONE = "Done: 1 created, 1 deleted, 1 updated."
-AFTER = {"kept", "changed", "made"}
+AFTER = {"same", "changed", "new"}
 FAULTS: dict[str, Fault] = {
     "500": broken(),
     "429": overloaded(),
@@ -64,23 +65,23 @@ FAULTS: dict[str, Fault] = {
 
 
 def always(fault: Fault, end: str) -> Rule:
-    """Return the rule that every request for a path comes to grief."""
+    """Return a rule that injects a fault into every request for a path."""
     return lambda request: fault if request.path.endswith(end) else None
 
 
 @dataclass
 class Once:
-    """The rule that the first request for each path comes to grief."""
+    """Injects a fault into the first request for each path."""
 
     fault: Fault
-    chosen: Callable[[Request], bool]
-    met: set[tuple[str, str]] = field(default_factory=set)
+    matches: Callable[[Request], bool]
+    affected: set[tuple[str, str]] = field(default_factory=set)
 
     def __call__(self, request: Request) -> Fault | None:
-        what = request.method, request.path
-        if not self.chosen(request) or what in self.met:
+        key = request.method, request.path
+        if not self.matches(request) or key in self.affected:
             return None
-        self.met.add(what)
+        self.affected.add(key)
         return self.fault
 
 
@@ -93,31 +94,31 @@ def is_write(request: Request) -> bool:
 
 
 @pytest.fixture
-def waiting(stage: Stage) -> Stage:
-    """A stage where hosts are to be made, changed and removed."""
-    stage.ingress("kept", "kept")
+def changed_stage(stage: Stage) -> Stage:
+    """Provide a stage with a host to create, one to update and one to delete."""
+    stage.ingress("same", "same")
     stage.ingress("changed", "changed")
-    stage.ingress("left", "left")
+    stage.ingress("old", "old")
     assert stage.pic("up").code == 0
     stage.ingress("changed", "changed", paths=("/new",))
-    stage.ingress("left", "left", class_name="nginx")
-    stage.ingress("made", "made")
+    stage.ingress("old", "old", class_name="nginx")
+    stage.ingress("new", "new")
     return stage
 
 
-def by(stage: Stage, proxy: Proxy, *arguments: str) -> Said:
+def run_through(stage: Stage, proxy: Proxy, *arguments: str) -> PicRun:
     """Run pic through a proxy."""
-    said = stage.pic(*arguments, KUBECONFIG=str(proxy.kubeconfig))
-    return Said(said.code, said.out, said.err.replace(proxy.url, "URL"))
+    run = stage.pic(*arguments, KUBECONFIG=str(proxy.kubeconfig))
+    return PicRun(run.code, run.out, run.err.replace(proxy.url, "URL"))
 
 
-def last(said: Said) -> tuple[int, str, str]:
-    """Return the exit code, what was printed, and the last line of what was complained."""
-    return said.code, said.out, said.err.splitlines()[-1] if said.err else ""
+def last(run: PicRun) -> tuple[int, str, str]:
+    """Return the exit code, the output, and the last line of the errors."""
+    return run.code, run.out, run.err.splitlines()[-1] if run.err else ""
 
 
-def whole_words(words: str) -> str:
-    """Leave out how many bytes an answer had."""
+def without_sizes(words: str) -> str:
+    """Drop the sizes of answers from a message."""
     return re.sub(r"IncompleteRead\([^)]*\)", "IncompleteRead", words)
 
 
@@ -126,7 +127,7 @@ def refused(what: str, verb: str, why: str) -> str:
 
 
 def expected(stage: Stage, fault: str, end: str) -> str:
-    """Return the last words of a run that meets a fault at every attempt to read something."""
+    """Return the message of a run whose every attempt to read something fails."""
     verb, what, kind = READS[end]
     what = what.format(stage.name)
     match fault:
@@ -143,43 +144,45 @@ def expected(stage: Stage, fault: str, end: str) -> str:
     return f"pic: no answer from URL: {why}. Check the network, KUBECONFIG and pic:context"
 
 
-# One way to read is everybody's, so that one fault is enough to show that a run heeds it too.
-@pytest.mark.parametrize(("verb", "fault"), [*(("diff", each) for each in FAULTS), ("up", "500")])
-def test_what_cannot_be_read_is_told_and_nothing_is_done(
-    waiting: Stage, verb: str, fault: str
+# All verbs read in the same way, so one fault is enough to check that `up` stops as well.
+@pytest.mark.parametrize(("verb", "fault"), [*(("diff", fault) for fault in FAULTS), ("up", "500")])
+def test_a_failed_read_is_reported_and_nothing_changes(
+    changed_stage: Stage, verb: str, fault: str
 ) -> None:
-    before = waiting.identities()
+    before = changed_stage.identities()
 
     def attempt(end: str) -> tuple[int, str, str]:
-        with proxied(waiting.plane, always(FAULTS[fault], end)) as proxy:
-            code, out, err = last(by(waiting, proxy, verb))
-            return code, out, whole_words(err)
+        with proxied(changed_stage.plane, always(FAULTS[fault], end)) as proxy:
+            code, out, err = last(run_through(changed_stage, proxy, verb))
+            return code, out, without_sizes(err)
 
-    # Each waits most of its time, between one attempt and the next.
+    # Each attempt waits most of the time for its next retry.
     with ThreadPoolExecutor(READERS) as pool:
-        said = dict(zip(READS, pool.map(attempt, READS), strict=True))
+        messages = dict(zip(READS, pool.map(attempt, READS), strict=True))
 
-    assert said == {end: (5, "", expected(waiting, fault, end)) for end in READS}
-    assert waiting.identities() == before
+    assert messages == {end: (5, "", expected(changed_stage, fault, end)) for end in READS}
+    assert changed_stage.identities() == before
 
 
 @pytest.mark.parametrize("fault", ["429", "truncated"])
-def test_what_is_read_at_the_second_attempt_is_as_good(waiting: Stage, fault: str) -> None:
+def test_a_read_that_succeeds_at_the_second_attempt_is_enough(
+    changed_stage: Stage, fault: str
+) -> None:
     rule = Once(FAULTS[fault], is_read)
-    with proxied(waiting.plane, rule) as proxy:
-        said = by(waiting, proxy, "up")
+    with proxied(changed_stage.plane, rule) as proxy:
+        run = run_through(changed_stage, proxy, "up")
 
-    assert (said.code, said.out.splitlines()[-1]) == (0, DONE)
-    assert len(rule.met) == len(READS)
-    assert hosts(waiting) == AFTER
+    assert (run.code, run.out.splitlines()[-1]) == (0, DONE)
+    assert len(rule.affected) == len(READS)
+    assert hosts(changed_stage) == AFTER
 
 
-def test_slow_answers_are_waited_for(waiting: Stage) -> None:
-    with proxied(waiting.plane, Once(Slow(1.0), is_read)) as proxy:
-        said = by(waiting, proxy, "up")
+def test_a_run_waits_for_slow_answers(changed_stage: Stage) -> None:
+    with proxied(changed_stage.plane, Once(Slow(1.0), is_read)) as proxy:
+        run = run_through(changed_stage, proxy, "up")
 
-    assert (said.code, said.out.splitlines()[-1]) == (0, DONE)
-    assert hosts(waiting) == AFTER
+    assert (run.code, run.out.splitlines()[-1]) == (0, DONE)
+    assert hosts(changed_stage) == AFTER
 
 
 @pytest.mark.parametrize(
@@ -187,44 +190,44 @@ def test_slow_answers_are_waited_for(waiting: Stage) -> None:
     [broken(), overloaded(), Reset(done=True), Truncated()],
     ids=["500", "429", "done", "truncated"],
 )
-def test_a_write_that_comes_to_grief_costs_nothing_else(waiting: Stage, fault: Fault) -> None:
-    kept = waiting.identities()[waiting.host("kept")]
-    with proxied(waiting.plane, Once(fault, is_write)) as proxy:
-        said = by(waiting, proxy, "up")
+def test_a_failed_write_affects_no_other_host(changed_stage: Stage, fault: Fault) -> None:
+    same = changed_stage.identities()[changed_stage.host("same")]
+    with proxied(changed_stage.plane, Once(fault, is_write)) as proxy:
+        run = run_through(changed_stage, proxy, "up")
 
-    assert said.code in (0, 6), said.err
-    between = set(waiting.identities())
-    assert {waiting.host("kept"), waiting.host("changed")} <= between
-    assert waiting.pic("up").code == 0
-    assert hosts(waiting) == AFTER
-    assert waiting.remembered == sorted(waiting.host(word) for word in AFTER)
-    assert waiting.identities()[waiting.host("kept")] == kept
-    assert waiting.pic("up").out == "Nothing to do: everything is as it was deployed.\n"
+    assert run.code in (0, 6), run.err
+    between = set(changed_stage.identities())
+    assert {changed_stage.host("same"), changed_stage.host("changed")} <= between
+    assert changed_stage.pic("up").code == 0
+    assert hosts(changed_stage) == AFTER
+    assert changed_stage.remembered == sorted(changed_stage.host(word) for word in AFTER)
+    assert changed_stage.identities()[changed_stage.host("same")] == same
+    assert changed_stage.pic("up").out == "Nothing to do: everything is as it was deployed.\n"
 
 
-def test_a_run_outlives_a_restart_of_etcd(other_stage: Stage) -> None:
+def test_a_run_survives_a_restart_of_etcd(other_stage: Stage) -> None:
     stage = other_stage
-    stage.ingress("kept", "kept")
+    stage.ingress("same", "same")
     assert stage.pic("up").code == 0
     before = stage.identities()
-    stage.ingress("made", "made")
+    stage.ingress("new", "new")
 
     stage.plane.stop_etcd()
     try:
         with ThreadPoolExecutor(1) as pool, proxied(stage.plane) as proxy:
-            run = pool.submit(by, stage, proxy, "up")
-            until(lambda: proxy.received, "pic asks")
+            future = pool.submit(run_through, stage, proxy, "up")
+            until(lambda: proxy.received, "pic sends a request")
             stage.plane.start_etcd()
-            said = run.result()
+            run = future.result()
     finally:
         stage.await_service()
 
-    assert said.code in (0, 5), said.err
+    assert run.code in (0, 5), run.err
     assert stage.pic("up").code == 0
-    assert hosts(stage) == {"kept", "made"}
-    assert stage.identities()[stage.host("kept")] == before[stage.host("kept")]
+    assert hosts(stage) == {"same", "new"}
+    assert stage.identities()[stage.host("same")] == before[stage.host("same")]
 
 
 def hosts(stage: Stage) -> set[str]:
-    """Return the live hosts, by their first words."""
+    """Return the first labels of the live hosts."""
     return {host.partition(".")[0] for host in stage.identities()}

@@ -1,35 +1,36 @@
-"""What cannot be resolved now stays as it is: unchanged in the cluster, with a warning."""
+"""Tests that a host whose sources cannot be resolved stays unchanged, with a warning."""
 
 import pytest
 
-from tests.engine.answers import done
+from tests.engine.answers import succeeded
 from tests.engine.stage import Stage
 
 
-def test_a_host_whose_service_is_gone_stays_as_it_is(stage: Stage) -> None:
+def test_a_host_without_its_service_stays_unchanged(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.objects()
     stage.cluster.delete("Service", stage.name, "app")
 
-    assert stage.up() == done(
+    assert stage.up() == succeeded(
         warnings=[
-            f"BackendNotFound: Ingress {stage.name}/web: the root path: there is no Service app in"
-            f" {stage.name}"
+            f"BackendNotFound: Ingress {stage.name}/web: path /: Service app does not exist in"
+            f" namespace {stage.name}"
         ]
     )
     assert stage.objects() == before
 
 
-def test_a_host_whose_tunnel_is_gone_stays_as_it_is(stage: Stage) -> None:
+def test_a_host_without_its_tunnel_stays_unchanged(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.objects()
     stage.cluster.delete("PangolinTunnel", stage.name, "default")
 
-    assert stage.up() == done(
+    assert stage.up() == succeeded(
         warnings=[
-            f"TunnelNotFound: Ingress {stage.name}/web: there is no tunnel default in {stage.name}"
+            f"TunnelNotFound: Ingress {stage.name}/web: PangolinTunnel default does not exist in"
+            f" namespace {stage.name}: create it, or correct the name"
         ]
     )
     assert stage.objects() == before
@@ -37,9 +38,11 @@ def test_a_host_whose_tunnel_is_gone_stays_as_it_is(stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     ("field", "effect"),
-    [("sso", "login is asked for"), ("block-access", "access is blocked for everybody")],
+    [("sso", "pic requires a login"), ("block-access", "pic blocks all access")],
 )
-def test_protection_that_becomes_unreadable_stays(field: str, effect: str, stage: Stage) -> None:
+def test_a_protection_that_becomes_unreadable_stays_in_force(
+    field: str, effect: str, stage: Stage
+) -> None:
     annotation = f"pangolin.ingress.k8s.io/{field}"
     stage.ingress("web", "www", annotations={annotation: "true"})
     stage.up()
@@ -48,17 +51,17 @@ def test_protection_that_becomes_unreadable_stays(field: str, effect: str, stage
 
     answer = stage.up()
 
-    assert answer == done(
+    assert answer == succeeded(
         warnings=[
-            f"InvalidAnnotation: Ingress {stage.name}/web: {annotation} is 'members only', allowed"
-            f" is true or false: {effect}"
+            f"InvalidAnnotation: Ingress {stage.name}/web: {annotation} is 'members only', but"
+            f" must be true or false: {effect}"
         ],
         remarks=answer.remarks,
     )
     assert stage.objects() == before
 
 
-def test_protection_is_given_at_once_to_a_host_that_is_held(stage: Stage) -> None:
+def test_a_held_host_gets_a_new_protection_at_once(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.object("www")["spec"]

@@ -1,4 +1,4 @@
-"""Killed at any moment of a run that does everything at once: the next one heals."""
+"""Tests that the next run repairs what a run leaves that is killed at any moment."""
 
 import os
 import random
@@ -14,22 +14,27 @@ from tests.engine.stage import Stage
 from tests.support.waiting import until
 
 INGRESSES, HOSTS = 60, 5
-KILLS = int(os.environ.get("PIC_KILLS", "4"))  # `make kills` does 20, and 20 by the proxy
+KILLS = int(
+    os.environ.get("PIC_KILLS", "4")
+)  # `make kills` sets 20, and then 20 more go through the proxy
 PROXIED_KILLS = max(1, KILLS // 2) if KILLS < 20 else KILLS
-LONGEST = 4.0  # seconds into a run
-# A turn writes some twenty objects, most of a run later and all within a moment, which a time
-# drawn at random misses: so three kills of four wait for a number of them.
-MOST_WRITES = 18
+LATEST_KILL = 4.0  # seconds after the start of a run
+# A run writes about twenty objects within a moment near its end, which a random time would miss. So
+# three of four kills wait for a number of writes.
+MAX_WRITES = 18
 
 
 class World:
-    """The Ingresses of a stage, changed at random, and the hosts they ask for."""
+    """Changes the Ingresses of a stage at random, and knows the hosts that they ask for."""
 
-    def __init__(self, stage: Stage, dice: random.Random) -> None:
+    def __init__(self, stage: Stage, rng: random.Random) -> None:
         self.stage = stage
-        self.dice = dice
+        self.rng = rng
         self.count = INGRESSES
-        self.wanted = {f"web-{at}": [f"h{at}-{n}" for n in range(HOSTS)] for at in range(INGRESSES)}
+        self.wanted = {
+            f"web-{ingress}": [f"h{ingress}-{host}" for host in range(HOSTS)]
+            for ingress in range(INGRESSES)
+        }
         for name in self.wanted:
             self.apply(name)
 
@@ -40,50 +45,52 @@ class World:
     def apply(self, name: str, path: str = "/") -> None:
         self.stage.ingress(name, *self.wanted[name], paths=(path,))
 
-    def shake(self) -> None:
-        """Create, change, re-create, rename and remove."""
-        created, changed, again, renamed, removed = self.dice.sample(sorted(self.wanted), 5)
+    def change(self) -> None:
+        """Add a host, change a path, and recreate, rename and remove an Ingress."""
+        created, changed, recreated, renamed, removed = self.rng.sample(sorted(self.wanted), 5)
         self.wanted[created].append(f"n{self.count}")
         self.apply(created)
         self.apply(changed, f"/p{self.count}")
-        self.stage.cluster.delete("Ingress", self.stage.name, again)
-        self.apply(again)
+        self.stage.cluster.delete("Ingress", self.stage.name, recreated)
+        self.apply(recreated)
         self.count += 1
         self.wanted[f"web-{self.count}"] = self.wanted.pop(renamed)
         self.apply(f"web-{self.count}")
         self.stage.cluster.delete("Ingress", self.stage.name, renamed)
-        self.leave(removed)
+        self.remove(removed)
 
-    def leave(self, name: str) -> None:
-        """Take an Ingress from pic, without deleting it."""
+    def remove(self, name: str) -> None:
+        """Give an Ingress another class, so that pic ignores it, and create a new one."""
         self.stage.ingress(name, *self.wanted.pop(name), class_name="nginx")
         self.count += 1
-        self.wanted[f"web-{self.count}"] = [f"r{self.count}-{n}" for n in range(HOSTS)]
+        self.wanted[f"web-{self.count}"] = [f"r{self.count}-{host}" for host in range(HOSTS)]
         self.apply(f"web-{self.count}")
 
 
 @pytest.mark.parametrize(
-    ("where", "kills"), [("stage", KILLS), ("strict_stage", PROXIED_KILLS)], ids=["real", "strict"]
+    ("fixture", "kills"),
+    [("stage", KILLS), ("strict_stage", PROXIED_KILLS)],
+    ids=["real", "strict"],
 )
-def test_a_run_killed_at_any_moment_heals_in_one(
-    where: str, kills: int, request: pytest.FixtureRequest, tmp_path: Path
+def test_one_run_repairs_what_a_killed_run_leaves(
+    fixture: str, kills: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    stage: Stage = request.getfixturevalue(where)
-    dice = random.Random(7)  # noqa: S311 - nothing secret
+    stage: Stage = request.getfixturevalue(fixture)
+    rng = random.Random(7)  # noqa: S311 - nothing secret
     recorder, path = record(tmp_path, stage.workspace.tools)
-    world = World(stage, dice)
+    world = World(stage, rng)
     assert stage.pic("up").code == 0
-    taken_up = 0
+    imported = 0
 
     for turn in range(kills):
-        world.shake()
+        world.change()
         if turn % 4 == 3:
-            moment = after_seconds(dice.uniform(0.2, LONGEST))
+            moment = after_seconds(rng.uniform(0.2, LATEST_KILL))
         else:
-            moment = after_writes(stage, dice.randint(1, MOST_WRITES))
-        killed(stage, moment, dice.choice(("pic", "engine")))
+            moment = after_writes(stage, rng.randint(1, MAX_WRITES))
+        kill_run(stage, moment, rng.choice(("pic", "engine")))
         if turn % 2:
-            world.leave(dice.choice(sorted(world.wanted)))
+            world.remove(rng.choice(sorted(world.wanted)))
         before = stage.settled()
         recorder.steps()
 
@@ -94,34 +101,40 @@ def test_a_run_killed_at_any_moment_heals_in_one(
         after = stage.identities()
         assert set(after) == world.hosts
         assert set(stage.remembered) == world.hosts
-        # What is live is never made a second time: not by a create that would be told 409.
+        # A live object is imported, never created: the API server would answer 409.
         assert {host for op, host in steps if op == "create"} & set(before) == set()
         changed = {host for op, host in steps if op in ("update", "delete")}
-        kept = {host: it for host, it in before.items() if host in after and host not in changed}
-        assert {host: after[host] for host in kept} == kept
-        taken_up += sum(op == "import" for op, _ in steps)
+        unchanged = {
+            host: identity
+            for host, identity in before.items()
+            if host in after and host not in changed
+        }
+        assert {host: after[host] for host in unchanged} == unchanged
+        imported += sum(op == "import" for op, _ in steps)
         assert stage.workspace.processes() == []
     assert stage.pic("up").out == "Nothing to do: everything is as it was deployed.\n"
-    assert taken_up or kills < 6, "a kill has left something that only the cluster knows"
+    assert imported or kills < 6, "at least one kill leaves objects that are not in the state"
 
 
 def after_seconds(seconds: float) -> Callable[[], bool]:
-    """Return whether it is some seconds later."""
+    """Return a condition that is true after some seconds."""
     due = time.monotonic() + seconds
     return lambda: time.monotonic() >= due
 
 
 def after_writes(stage: Stage, count: int) -> Callable[[], bool]:
-    """Return whether some objects have been made or changed since."""
+    """Return a condition that is true after some objects were created or changed."""
     before = stage.identities().items()
     return lambda: len(stage.identities().items() - before) >= count
 
 
-def killed(stage: Stage, is_due: Callable[[], bool], what: str) -> None:
-    """Start a deployment and kill it, or its engine, at a moment, if it runs until then."""
+def kill_run(stage: Stage, is_due: Callable[[], bool], what: str) -> None:
+    """Start a run, and kill pic or the engine when it is due, unless the run ends before."""
     command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
     with stage.workspace.start(*command) as process:
-        until(lambda: process.poll() is not None or is_due(), "a moment to kill")
+        until(
+            lambda: process.poll() is not None or is_due(), "the run has ended, or the kill is due"
+        )
         for pid in stage.workspace.processes():
             if is_victim(pid, what):
                 os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""`pic preview` of the pull request in tests/unit/data: its whole report, on a real cluster."""
+"""Tests the report of `pic preview` for the pull request in tests/unit/data."""
 
 import json
 from collections.abc import Iterator
@@ -14,15 +14,16 @@ from dev.pangolin import verified_domain
 from dev.toolchain import Toolchain
 from dev.workspace import Workspace, workspace
 from pic.settings.stack_file import StackFile
-from tests.engine.stage import Cluster, api_of
+from tests.engine.stage import Cluster
+from tests.support.admin_api import api_of
 
 DATA = Path(__file__).parent.parent / "unit" / "data" / "pull-request"
 BRANCH = ("--manifests", str(DATA / "branch"), "--base", str(DATA / "main"))
 STACK = "prod"
-# Those of the cluster and of the objects in the files.
+# The cluster id and the digest in the report files.
 CLUSTER, DIGEST = "cluster-1", "417b591cdea8"
-# What the CRDs require, so that a tunnel has an organisation, whose domain splits hosts as the
-# public suffixes do.
+# The fields that the CRDs require. The organization has the domain of the hosts, so pic splits them
+# in the same way as with the public suffix list.
 REQUIRED: dict[str, dict[str, Any]] = {
     "PangolinTunnel": {"organizationRef": {"name": "home"}},
     "PangolinOrganization": {
@@ -39,25 +40,25 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Project:
-    """The stack of the pull request, deployed on a real cluster."""
+    """Holds the deployed stack of the pull request."""
 
     cluster: Cluster
     workspace: Workspace
 
     def report(self, verb: str, form: str, code: int = 0) -> str:
-        """Return the report of a verb, which it writes to a file and nowhere else."""
+        """Return the report that a verb writes to a file; it must print nothing else."""
         command = (str(self.workspace.python), "-m", "pic", verb, "--stack", STACK, *BRANCH)
         out = self.workspace.path / f"{verb}.{form}"
-        told = ("--output", form, "--out", str(out), "--quiet")
-        with self.workspace.start(*command, *told, stderr=-1) as process:
+        flags = ("--output", form, "--out", str(out), "--quiet")
+        with self.workspace.start(*command, *flags, stderr=-1) as process:
             printed = process.communicate()
         assert (process.returncode, *printed) == (code, "", "")
         return out.read_text()
 
     def expected(self, name: str) -> str:
-        """Return a report from the files, of this cluster; its uid is part of the digest.
+        """Return the expected report with the id of this cluster, which changes the digest.
 
-        Other tests have tunnels of the same name, so this stack looks in one namespace only.
+        Other tests have tunnels of the same name, so this stack looks in only one namespace.
         """
         digest = json.loads(self.report("diff", "json"))["digest"]
         text = (DATA / name).read_text().replace("in shop or elsewhere", "in pangolin")
@@ -66,37 +67,37 @@ class Project:
 
 @pytest.fixture(scope="module")
 def project(plane: ControlPlane, tools: Toolchain) -> Iterator[Project]:
-    with workspace(tools, plane.kubeconfig, PULUMI_STACK=STACK) as made:
+    with workspace(tools, plane.kubeconfig, PULUMI_STACK=STACK) as project:
         cluster = Cluster(api_of(plane))
         for name in ("shop", "team", "pangolin"):
             cluster.apply("Namespace", "", name)
-        for each in live():
-            furnish(cluster, each)
+        for raw in live_objects():
+            create(cluster, raw)
         settings = {"clusterId": cluster.id, "namespaces": ["shop", "team"]}
-        StackFile(made.path, STACK).merge({**settings, "tunnelNamespace": "pangolin"})
-        made.pic("up", "--stack", STACK)
-        yield Project(cluster, made)
+        StackFile(project.path, STACK).merge({**settings, "tunnelNamespace": "pangolin"})
+        project.pic("up", "--stack", STACK)
+        yield Project(cluster, project)
 
 
-def live() -> list[dict[str, Any]]:
-    """Return what is live before the branch, but not what pic makes of it."""
-    every = yaml.safe_load_all((DATA / "live.yaml").read_text())
-    return [each for each in every if each["kind"] != "PangolinResource"]
+def live_objects() -> list[dict[str, Any]]:
+    """Return the live objects before the branch, without those that pic creates."""
+    documents = yaml.safe_load_all((DATA / "live.yaml").read_text())
+    return [raw for raw in documents if raw["kind"] != "PangolinResource"]
 
 
-def furnish(cluster: Cluster, each: dict[str, Any]) -> None:
-    metadata = each["metadata"]
-    place = (each["kind"], metadata["namespace"], metadata["name"])
-    spec = {**REQUIRED.get(each["kind"], {}), **each.get("spec", {})}
-    cluster.apply(*place, spec, metadata.get("annotations"))
-    if status := STATUS.get(each["kind"]):
-        cluster.patch(*place, {"status": status}, "/status")
+def create(cluster: Cluster, raw: dict[str, Any]) -> None:
+    metadata = raw["metadata"]
+    key = (raw["kind"], metadata["namespace"], metadata["name"])
+    spec = {**REQUIRED.get(raw["kind"], {}), **raw.get("spec", {})}
+    cluster.apply(*key, spec, metadata.get("annotations"))
+    if status := STATUS.get(raw["kind"]):
+        cluster.patch(*key, {"status": status}, "/status")
 
 
 @pytest.mark.parametrize(
     ("form", "name"), [("markdown", "review.md"), ("text", "review.txt"), ("html", "review.html")]
 )
-def test_a_preview_gives_the_whole_report_of_a_pull_request(
+def test_a_preview_writes_the_whole_report_of_a_pull_request(
     project: Project, form: str, name: str
 ) -> None:
     assert project.report("preview", form) == project.expected(name)

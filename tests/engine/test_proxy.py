@@ -1,4 +1,4 @@
-"""The proxy that makes a cluster strict: what it refuses, what it tells apart, what it lets by."""
+"""Tests the proxy that refuses to create existing objects, and pic behind it."""
 
 import json
 from collections.abc import Iterable
@@ -36,15 +36,15 @@ def resource(name: str, host: str) -> Object:
 
 
 def apply(proxy: Proxy, path: str, query: str, body: Object) -> tuple[int, Object]:
-    """Apply as the plugin does, and return the answer."""
+    """Apply as the plugin does, and return the status and the answer."""
     headers = {"Content-Type": APPLY, "User-Agent": f"{PLUGIN}/4.25.0"}
-    with closing(connected(proxy)) as connection:
+    with closing(connect(proxy)) as connection:
         connection.request("PATCH", f"{path}?{query}", json.dumps(body), headers)
         answer = connection.getresponse()
         return answer.status, json.load(answer)
 
 
-def test_a_create_of_what_exists_is_refused_in_the_words_of_the_api_server(
+def test_the_proxy_refuses_to_create_an_existing_object_as_the_api_server_does(
     stage: Stage, proxy: Proxy
 ) -> None:
     collection = APIS["PangolinResource"].format(stage.name)
@@ -53,15 +53,17 @@ def test_a_create_of_what_exists_is_refused_in_the_words_of_the_api_server(
     assert apply(proxy, path, CREATING, body)[0] == 201
     refused = apply(proxy, path, CREATING, body)
 
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(RefusedError) as raised:
         stage.cluster.api.request("POST", collection, body)
-    words = str(caught.value).removeprefix("the API server answered 409: ")
-    assert refused == (409, json.loads(words))
+    text = str(raised.value).removeprefix("the API server answered 409: ")
+    assert refused == (409, json.loads(text))
     assert apply(proxy, path, APPLYING, body)[0] == 200
     assert apply(proxy, path, f"{CREATING}&dryRun=All", body)[0] == 200
 
 
-def test_creates_are_told_from_all_else_that_is_written(strict_stage: Stage, proxy: Proxy) -> None:
+def test_the_proxy_distinguishes_creates_from_other_writes(
+    strict_stage: Stage, proxy: Proxy
+) -> None:
     stage = strict_stage
     stage.ingress("web", "www", "shop")
     www, shop = stage.host("www"), stage.host("shop")
@@ -81,25 +83,31 @@ def test_creates_are_told_from_all_else_that_is_written(strict_stage: Stage, pro
 
 
 def creates(proxy: Proxy) -> set[tuple[str, int]]:
-    """Return hosts and statuses of what was created since the last call.
+    """Return the hosts and the statuses of the creates since the last call.
 
-    Whatever else was applied, the plugin had looked at before; so it is by another sign as well.
+    The plugin sends a GET before every other write, which checks `is_create` in another way.
     """
     log, proxy.log[:] = list(proxy.log), []
-    assert {it.request.agent for it in log} == {PIC, PLUGIN}
-    applied = [it for it in log if it.request.headers.get("content-type") == APPLY]
-    created = [it for it in applied if is_create(it.request)]
-    for each in applied:
-        assert has_looked(log, each) == (each not in created), each
-    return {(yaml.safe_load(it.request.body)["spec"]["name"], it.status) for it in created}
+    assert {exchange.request.agent for exchange in log} == {PIC, PLUGIN}
+    applied = [
+        exchange for exchange in log if exchange.request.headers.get("content-type") == APPLY
+    ]
+    created = [exchange for exchange in applied if is_create(exchange.request)]
+    for exchange in applied:
+        assert has_get_before(log, exchange) == (exchange not in created), exchange
+    return {
+        (yaml.safe_load(exchange.request.body)["spec"]["name"], exchange.status)
+        for exchange in created
+    }
 
 
-def has_looked(log: Iterable[Exchange], write: Exchange) -> bool:
-    """Say whether the plugin has got an object before it was written."""
-    for each in log:
-        if each is write:
+def has_get_before(log: Iterable[Exchange], write: Exchange) -> bool:
+    """Say whether the plugin has read an object before it wrote it."""
+    for exchange in log:
+        if exchange is write:
             return False
-        if (each.request.agent, each.request.method, each.request.path, each.status) == (
+        request = exchange.request
+        if (request.agent, request.method, request.path, exchange.status) == (
             *(PLUGIN, "GET"),
             *(write.request.path, 200),
         ):
@@ -107,7 +115,9 @@ def has_looked(log: Iterable[Exchange], write: Exchange) -> bool:
     raise AssertionError(write)
 
 
-def test_pic_creates_over_nothing_that_it_does_not_see(strict_stage: Stage, proxy: Proxy) -> None:
+def test_pic_does_not_overwrite_an_object_that_it_cannot_see(
+    strict_stage: Stage, proxy: Proxy
+) -> None:
     stage, strict = strict_stage, proxy.rule
     stage.ingress("web", "www")
     assert stage.pic("up").code == 0
@@ -115,34 +125,34 @@ def test_pic_creates_over_nothing_that_it_does_not_see(strict_stage: Stage, prox
     before = stage.objects()
     name = before[0]["metadata"]["name"]
 
-    def blind(request: Request) -> Fault | None:
+    def hide_resources(request: Request) -> Fault | None:
         if request.agent == PIC and request.path.endswith("/pangolinresources"):
             return Answer(200, {"kind": "PangolinResourceList", "metadata": {}, "items": []})
         return strict(request)
 
-    proxy.rule = blind
+    proxy.rule = hide_resources
     answer = stage.pic("up")
 
     assert (answer.code, f'"{name}" already exists' in answer.err) == (6, True), answer.err
     assert stage.objects() == before
 
 
-def test_a_watch_is_passed_on_as_it_happens(stage: Stage) -> None:
-    path, seen = f"{APIS['PangolinResource'].format(stage.name)}?watch=true", []
-    with proxied(stage.plane) as proxy, closing(connected(proxy)) as connection:
+def test_the_proxy_passes_on_each_watch_event_at_once(stage: Stage) -> None:
+    path, events = f"{APIS['PangolinResource'].format(stage.name)}?watch=true", []
+    with proxied(stage.plane) as proxy, closing(connect(proxy)) as connection:
         connection.request("GET", path)
         watch = connection.getresponse()
         for name in ("one", "two"):
             stage.cluster.apply("PangolinResource", stage.name, name, {"name": stage.host(name)})
             event = json.loads(watch.readline())
-            seen.append((event["type"], event["object"]["metadata"]["name"]))
+            events.append((event["type"], event["object"]["metadata"]["name"]))
 
-    assert seen == [("ADDED", "one"), ("ADDED", "two")]
+    assert events == [("ADDED", "one"), ("ADDED", "two")]
 
 
-def test_a_proxy_that_stops_cuts_what_is_open(stage: Stage) -> None:
+def test_a_proxy_that_stops_cuts_open_connections(stage: Stage) -> None:
     with proxied(stage.plane) as proxy:
-        connection = connected(proxy)
+        connection = connect(proxy)
         connection.request("GET", f"{APIS['PangolinResource'].format(stage.name)}?watch=true")
         watch = connection.getresponse()
 
@@ -151,5 +161,5 @@ def test_a_proxy_that_stops_cuts_what_is_open(stage: Stage) -> None:
     assert not proxy.kubeconfig.exists()
 
 
-def connected(proxy: Proxy) -> HTTPConnection:
+def connect(proxy: Proxy) -> HTTPConnection:
     return HTTPConnection("127.0.0.1", urlsplit(proxy.url).port, timeout=30)

@@ -1,4 +1,4 @@
-"""The cluster is the truth and the state a cache: what heals by itself, and what is let go."""
+"""Tests how runs recover from a lost state, a killed run and a changed owner."""
 
 import base64
 import os
@@ -13,7 +13,7 @@ from tests.engine.stage import Stage
 from tests.support.waiting import until
 
 
-def test_a_lost_state_is_found_again_without_touching_anything_live(stage: Stage) -> None:
+def test_a_lost_state_is_recovered_without_changing_live_objects(stage: Stage) -> None:
     stage.ingress("web", "www", "shop")
     stage.up()
     before = stage.identities()
@@ -30,36 +30,36 @@ def test_a_lost_state_is_found_again_without_touching_anything_live(stage: Stage
     assert stage.up() == succeeded()
 
 
-def test_a_plain_up_tells_what_it_leaves_and_pic_up_deletes_it(stage: Stage) -> None:
+def test_a_plain_up_warns_about_an_orphan_and_pic_up_deletes_it(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.ingress("old", "old")
     stage.up()
     stage.lose_state()
     stage.ingress("old", "old", class_name="nginx")
-    [name] = [it["metadata"]["name"] for it in stage.objects() if stage.host("old") in str(it)]
-    told = (
+    name = stage.object("old")["metadata"]["name"]
+    warning = (
         f"UntrackedOrphan: PangolinResource {stage.name}/{name}: an interrupted run left it and no"
         " Ingress asks for it; the state does not have it, so this run leaves it: pic up deletes it"
     )
 
-    previewed, done_plainly = stage.preview(), stage.up()
+    preview, plain = stage.preview(), stage.up()
 
-    assert (previewed.warnings, done_plainly.warnings) == ((told,), (told,))
+    assert (preview.warnings, plain.warnings) == ((warning,), (warning,))
     assert set(stage.identities()) == {stage.host("www"), stage.host("old")}
     assert stage.pic("up").code == 0
     assert set(stage.identities()) == {stage.host("www")}
     assert stage.up().warnings == ()
 
 
-def test_a_run_that_was_killed_heals_in_the_next_one(stage: Stage) -> None:
-    words = [f"h{at}" for at in range(60)]
-    for at in range(0, 60, 6):
-        stage.ingress(f"web-{at}", *words[at : at + 6])
+def test_the_next_run_repairs_what_a_killed_run_leaves(stage: Stage) -> None:
+    words = [f"h{number}" for number in range(60)]
+    for start in range(0, 60, 6):
+        stage.ingress(f"web-{start}", *words[start : start + 6])
     command = stage.workspace.pulumi_command("up", "--yes", "--skip-preview")
     with stage.workspace.start(*command, env={"PULUMI_SKIP_CHECKPOINTS": "true"}) as process:
-        until(lambda: len(stage.objects()) >= 5, "a few objects are made")
+        until(lambda: len(stage.objects()) >= 5, "a few objects exist")
         os.killpg(process.pid, signal.SIGKILL)
-    stage.workspace.end()  # the Kubernetes plugin outlives its engine
+    stage.workspace.end()  # the Kubernetes plugin may outlive its engine
     before = stage.settled()
 
     locked = stage.up()
@@ -78,7 +78,7 @@ def test_a_run_that_was_killed_heals_in_the_next_one(stage: Stage) -> None:
     assert {host: after[host] for host in live} == before
 
 
-def test_the_state_holds_no_path_and_no_credential(stage: Stage, tmp_path: Path) -> None:
+def test_the_state_contains_no_path_and_no_credential(stage: Stage, tmp_path: Path) -> None:
     stage.ingress("web", "www")
     first, second = tmp_path / "first", tmp_path / "second"
     for path in (first, second):
@@ -93,17 +93,17 @@ def test_the_state_holds_no_path_and_no_credential(stage: Stage, tmp_path: Path)
         *(str(first), str(second), config["users"][0]["user"]["token"], stage.plane.server),
         *(authority, base64.b64decode(authority).decode().splitlines()[1]),
     )
-    kept = [path for path in stage.workspace.state.rglob("*") if path.is_file()]
-    assert {secret for secret in secrets for path in kept if secret in path.read_text()} == set()
+    files = [path for path in stage.workspace.state.rglob("*") if path.is_file()]
+    assert {secret for secret in secrets for path in files if secret in path.read_text()} == set()
 
 
-def test_an_object_that_another_stack_took_over_is_not_deleted(stage: Stage) -> None:
+def test_an_object_that_another_stack_has_taken_over_is_not_deleted(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.ingress("other", "other")
     stage.up()
     name = stage.object("www")["metadata"]["name"]
-    taken = {"metadata": {"labels": {"pic.ingress.k8s.io/stack": "pic.another"}}}
-    stage.cluster.patch("PangolinResource", stage.name, name, taken)
+    patch = {"metadata": {"labels": {"pic.ingress.k8s.io/stack": "pic.another"}}}
+    stage.cluster.patch("PangolinResource", stage.name, name, patch)
     before = stage.objects()
     stage.ingress("web", "www", class_name="nginx")
 
@@ -141,7 +141,7 @@ def test_a_destroy_without_the_program_is_refused(stage: Stage) -> None:
     assert stage.objects() == before
 
 
-def test_a_destroy_that_lets_go_removes_everything(stage: Stage) -> None:
+def test_a_destroy_with_release_removes_everything(stage: Stage) -> None:
     stage.ingress("web", "www", "shop")
     stage.up()
     command = ("destroy", "--yes", "--skip-preview", "--run-program")

@@ -1,4 +1,4 @@
-"""What a run refuses, or cannot do: a clear message, and nothing has changed."""
+"""Tests runs that are refused or that fail: each has a clear message and changes nothing."""
 
 import re
 import time
@@ -6,46 +6,47 @@ from pathlib import Path
 
 from dev.controlplane import ControlPlane
 from pic.core.names import object_name
-from tests.engine.answers import Answer, done, failed
-from tests.engine.stage import Cluster, Stage, api_of
+from tests.engine.answers import Answer, failed, succeeded
+from tests.engine.stage import Cluster, Stage
+from tests.support.admin_api import api_of
 
-MANY = [f"h{at}" for at in range(6)]
+MANY = [f"h{number}" for number in range(6)]
 HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
 
 
 def digest(answer: Answer) -> str:
-    """The digest that a refusal prints."""
-    found = re.search(r"PIC_ACKNOWLEDGE=([0-9a-f]+) pulumi up", answer.complaints[0])
-    assert found, answer
-    return found[1]
+    """Return the digest that a refusal prints."""
+    match = re.search(r"PIC_ACKNOWLEDGE=([0-9a-f]+) pulumi up", answer.complaints[0])
+    assert match, answer
+    return match[1]
 
 
 def many_lose_their_class(stage: Stage) -> str:
-    """Expose seven hosts, and take six away by one mistaken change; return the refusal's start."""
+    """Expose seven hosts, remove six by mistake, and return the start of the refusal."""
     stage.ingress("many", *MANY)
     stage.ingress("one", "one")
     assert stage.up().code == 0
     stage.ingress("many", *MANY, class_name="nginx")
     hosts = ", ".join(stage.host(word) for word in MANY)
     return (
-        "6 of 7 hosts would be removed, but at most 5 may go in one run (pic:maxRemovals 5,"
+        "6 of 7 hosts would be removed, but one run may remove at most 5 (pic:maxRemovals 5,"
         f" pic:maxRemovalRatio 0.2): {hosts}.\n"
     )
 
 
-def way_out(digest: str) -> str:
+def next_step(digest: str) -> str:
     return (
         "Nothing was changed. If this is intended, acknowledge exactly these changes:"
         f" PIC_ACKNOWLEDGE={digest} pulumi up"
     )
 
 
-def test_a_preview_shows_what_would_be_refused_and_ends_well(stage: Stage) -> None:
+def test_a_preview_of_a_refused_run_succeeds_with_a_warning(stage: Stage) -> None:
     refusal = many_lose_their_class(stage)
 
     answer = stage.preview()
 
-    assert answer == done(
+    assert answer == succeeded(
         *(("delete", stage.host(word)) for word in MANY), warnings=answer.warnings
     )
     assert [text.partition("Nothing")[0] for text in answer.warnings] == [
@@ -53,7 +54,7 @@ def test_a_preview_shows_what_would_be_refused_and_ends_well(stage: Stage) -> No
     ]
 
 
-def test_more_removals_than_the_limit_change_nothing_until_they_are_acknowledged(
+def test_removals_above_the_limit_need_an_acknowledgement(
     stage: Stage,
 ) -> None:
     refusal = many_lose_their_class(stage)
@@ -61,29 +62,29 @@ def test_more_removals_than_the_limit_change_nothing_until_they_are_acknowledged
 
     refused = stage.up()
     unchanged = stage.objects()
-    let_through = stage.up(PIC_ACKNOWLEDGE=digest(refused))
+    acknowledged = stage.up(PIC_ACKNOWLEDGE=digest(refused))
 
-    assert refused == failed(refusal + way_out(digest(refused)))
+    assert refused == failed(refusal + next_step(digest(refused)))
     assert unchanged == before
-    assert let_through == done(*(("delete", stage.host(word)) for word in MANY))
+    assert acknowledged == succeeded(*(("delete", stage.host(word)) for word in MANY))
     assert set(stage.identities()) == {stage.host("one")}
 
 
-def test_an_acknowledgement_does_not_cover_what_came_later(stage: Stage) -> None:
+def test_an_acknowledgement_does_not_cover_later_changes(stage: Stage) -> None:
     many_lose_their_class(stage)
-    seen = digest(stage.up())
+    earlier = digest(stage.up())
     before = stage.objects()
     stage.ingress("one", "one", class_name="nginx")
 
-    answer = stage.up(PIC_ACKNOWLEDGE=seen)
+    answer = stage.up(PIC_ACKNOWLEDGE=earlier)
 
     assert (answer.code, answer.steps) == (1, ())
-    assert f"The acknowledgement {seen} is for other changes." in answer.complaints[0]
-    assert digest(answer) != seen
+    assert f"The acknowledgement {earlier} is for other changes." in answer.complaints[0]
+    assert digest(answer) != earlier
     assert stage.objects() == before
 
 
-def test_an_empty_plan_is_refused_however_few_hosts_there_are(stage: Stage) -> None:
+def test_an_empty_plan_is_refused_even_for_one_host(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.objects()
@@ -92,13 +93,13 @@ def test_an_empty_plan_is_refused_however_few_hosts_there_are(stage: Stage) -> N
     answer = stage.up()
 
     assert answer == failed(
-        f"The plan is empty, and 1 of 1 hosts would be removed: {stage.host('www')}.\n"
-        + way_out(digest(answer))
+        f"The plan has no hosts, and 1 of 1 hosts would be removed: {stage.host('www')}.\n"
+        + next_step(digest(answer))
     )
     assert stage.objects() == before
 
 
-def test_an_object_that_pic_did_not_make_is_never_overwritten(stage: Stage) -> None:
+def test_an_object_that_pic_did_not_create_is_not_overwritten(stage: Stage) -> None:
     stage.ingress("web", "www")
     name = object_name(stage.name, "web", stage.host("www"))
     spec = {"name": "theirs", "httpConfig": {"subdomain": "theirs", "domainName": "example.net"}}
@@ -106,13 +107,13 @@ def test_an_object_that_pic_did_not_make_is_never_overwritten(stage: Stage) -> N
     before = stage.objects()
 
     assert stage.up() == failed(
-        f"PangolinResource {stage.name}/{name} would be overwritten, and pic did not make it."
-        " Delete or rename what is there.\nNothing was changed."
+        f"PangolinResource {stage.name}/{name} would be overwritten, but pic did not create it."
+        " Delete or rename it.\nNothing was changed."
     )
     assert stage.objects() == before
 
 
-def test_a_broken_setting_deletes_nothing(stage: Stage) -> None:
+def test_a_wrong_setting_deletes_nothing(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = stage.objects()
@@ -132,12 +133,12 @@ def test_a_broken_setting_deletes_nothing(stage: Stage) -> None:
 def wrong_cluster(stage: Stage, other: ControlPlane) -> str:
     return (
         f"This is cluster {Cluster(api_of(other)).id}, and the stack belongs to"
-        f" {stage.cluster.id} (pic:clusterId). Check pic:context and KUBECONFIG; after a deliberate"
-        " move to a new cluster, set pic:clusterId anew.\nNothing was changed."
+        f" {stage.cluster.id} (pic:clusterId). Check pic:context and KUBECONFIG. If you moved the"
+        " stack to a new cluster, set pic:clusterId to its id.\nNothing was changed."
     )
 
 
-def test_another_cluster_is_refused_and_the_right_one_is_found_again(
+def test_a_run_against_another_cluster_is_refused_and_the_next_one_recovers(
     stage: Stage, other_plane: ControlPlane
 ) -> None:
     stage.ingress("web", "www")
@@ -145,18 +146,18 @@ def test_another_cluster_is_refused_and_the_right_one_is_found_again(
     before = stage.objects()
 
     refused = stage.up(KUBECONFIG=str(other_plane.kubeconfig))
-    # The refresh came first, found nothing in the other cluster, and forgot everything.
-    forgotten = stage.remembered
+    # The engine refreshed first. It found nothing in the other cluster and emptied the state.
+    state = stage.remembered
     again = stage.up()
 
     www = stage.host("www")
     assert refused == failed(wrong_cluster(stage, other_plane))
-    assert (forgotten, stage.remembered) == ([], [www])
-    assert again == done(("import", www), ("update", www))
+    assert (state, stage.remembered) == ([], [www])
+    assert again == succeeded(("import", www), ("update", www))
     assert stage.objects() == before
 
 
-def test_another_cluster_is_refused_before_the_refresh_where_that_runs_the_program(
+def test_another_cluster_is_refused_before_a_refresh_that_runs_the_program(
     stage: Stage, other_plane: ControlPlane
 ) -> None:
     stage.ingress("web", "www")
@@ -182,7 +183,7 @@ def test_a_destroy_on_another_cluster_is_refused(stage: Stage, other_plane: Cont
     assert (stage.objects(), stage.remembered) == before
 
 
-def test_a_stack_without_a_cluster_is_told_of_pic_init(stage: Stage) -> None:
+def test_the_error_about_a_missing_cluster_id_names_pic_init(stage: Stage) -> None:
     stage.settings(clusterId="")
     stage.ingress("web", "www")
 
@@ -197,18 +198,18 @@ def test_a_stack_without_a_cluster_is_told_of_pic_init(stage: Stage) -> None:
         f"wrote stacks/Pulumi.{stage.name}.yaml",
         f"  pic:clusterId: {stage.cluster.id}",
     ]
-    assert stage.up() == done(("create", "cluster"), ("create", stage.host("www")))
+    assert stage.up() == succeeded(("create", "cluster"), ("create", stage.host("www")))
 
 
-def test_a_user_without_rights_is_told_so_and_nothing_changes(stage: Stage) -> None:
+def test_a_user_without_permissions_changes_nothing(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
     before = (stage.objects(), stage.remembered)
-    nobody = str(stage.plane.kubeconfig_for("nobody"))
+    kubeconfig = str(stage.plane.kubeconfig_for("nobody"))
 
-    answer = stage.up(KUBECONFIG=nobody)
+    answer = stage.up(KUBECONFIG=kubeconfig)
 
-    # The engine refreshes before the program runs, so these are the words of its plugin.
+    # The engine refreshes before the program runs, so the plugin reports the error.
     name = before[0][0]["metadata"]["name"]
     assert answer == failed(
         f'pangolinresources.tunnel.pangolin.io "{name}" is forbidden: User "nobody" cannot get'
@@ -219,10 +220,10 @@ def test_a_user_without_rights_is_told_so_and_nothing_changes(stage: Stage) -> N
     assert (stage.objects(), stage.remembered) == before
 
 
-def test_a_first_run_without_rights_names_the_verb(stage: Stage) -> None:
-    nobody = str(stage.plane.kubeconfig_for("nobody"))
+def test_a_first_run_without_permissions_names_the_missing_verb(stage: Stage) -> None:
+    kubeconfig = str(stage.plane.kubeconfig_for("nobody"))
 
-    assert stage.up(KUBECONFIG=nobody) == failed(
+    assert stage.up(KUBECONFIG=kubeconfig) == failed(
         "cannot get the CRD of PangolinResource: customresourcedefinitions.apiextensions.k8s.io"
         ' "pangolinresources.tunnel.pangolin.io" is forbidden: User "nobody" cannot get resource'
         ' "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope'
@@ -230,7 +231,7 @@ def test_a_first_run_without_rights_names_the_verb(stage: Stage) -> None:
     )
 
 
-def test_an_api_server_that_is_down_changes_nothing(other_stage: Stage) -> None:
+def test_a_run_without_an_api_server_changes_nothing(other_stage: Stage) -> None:
     stage = other_stage
     stage.ingress("web", "www")
     stage.up()
@@ -243,7 +244,7 @@ def test_an_api_server_that_is_down_changes_nothing(other_stage: Stage) -> None:
         stage.plane.start_apiserver()
         stage.await_service()
 
-    # The engine refreshes before the program runs, so these are the words of its plugin.
+    # The engine refreshes before the program runs, so the plugin reports the error.
     address = stage.plane.server.removeprefix("https://")
     assert answer == failed(
         "failed to read resource state due to unreachable cluster. If the cluster was deleted, you"
@@ -277,7 +278,7 @@ def test_a_first_run_without_an_api_server_says_where_there_was_no_answer(
     )
 
 
-def test_a_missing_crd_is_told_at_once(other_stage: Stage, other_plane: ControlPlane) -> None:
+def test_a_missing_crd_is_reported_at_once(other_stage: Stage, other_plane: ControlPlane) -> None:
     stage = other_stage
     stage.ingress("web", "www")
     stage.up()

@@ -1,8 +1,8 @@
-"""pic as the accounts of deploy/roles: they are enough, and each verb in them is needed."""
+"""Tests that the accounts of deploy/roles suffice, and that pic needs each of their verbs."""
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 
 import pytest
@@ -10,8 +10,13 @@ import pytest
 from pic.cli.doctor import DoctorContext, cluster
 from pic.cli.doctor.project import Stack
 from pic.settings.parse import Settings
-from tests.engine.accounts import Account, Grant, account, grants
-from tests.engine.stage import Said, Stage
+from tests.engine.stage import PicRun, Stage
+from tests.support.accounts import (
+    Account,
+    Grant,
+    grants,
+    open_account,
+)
 from tests.support.waiting import until
 
 PREVIEW, UP = grants("preview"), grants("up")
@@ -33,197 +38,198 @@ Granting = Callable[[list[Grant]], Account]
 
 @pytest.fixture
 def granting(stage: Stage) -> Iterator[Granting]:
-    """Make accounts that may do no more than is granted, in the namespace of the stage."""
-    making = contextmanager(account)
-    with ExitStack() as made:
-        yield lambda granted: made.enter_context(
-            making(stage.plane, stage.cluster.api, stage.name, granted)
+    """Provide a function that creates an account with some grants in the namespace."""
+    with ExitStack() as accounts:
+        yield lambda granted: accounts.enter_context(
+            open_account(stage.plane, stage.cluster.api, stage.name, granted)
         )
 
 
 def less(granted: list[Grant], without: Grant) -> list[Grant]:
-    return [it for it in granted if it != without]
+    return [grant for grant in granted if grant != without]
 
 
-def run(stage: Stage, who: Account, *words: str) -> Said:
-    return stage.pic(*words, **who.environment)
+def run(stage: Stage, account: Account, *words: str) -> PicRun:
+    return stage.pic(*words, **account.environment)
 
 
-def test_the_account_up_is_enough_from_the_first_deployment_to_the_last(
+def test_the_account_up_suffices_for_the_whole_life_of_a_stack(
     stage: Stage, granting: Granting
 ) -> None:
-    who = granting(UP)
+    account = granting(UP)
     stage.ingress("web", "www", "old")
 
-    codes = [run(stage, who, verb).code for verb in ("diff", "preview", "up")]
+    codes = [run(stage, account, verb).code for verb in ("diff", "preview", "up")]
     assert (codes, set(stage.identities())) == ([0, 0, 0], {stage.host("www"), stage.host("old")})
     assert [reason for _, reason, _ in stage.events()] == ["Created", "Created"]
 
     stage.ingress("web", "www", paths=["/", "/api"])
-    changed = run(stage, who, "up")
+    changed = run(stage, account, "up")
     assert (changed.code, changed.err, set(stage.identities())) == (0, "", {stage.host("www")})
     assert [reason for _, reason, _ in stage.events()] == [*["Created"] * 2, "Deleted", "Updated"]
-    assert run(stage, who, "drift") == Said(0, NO_DIFFERENCE, "")
-    assert run(stage, who, "status").code == 6  # no operator here makes anything ready
+    assert run(stage, account, "drift") == PicRun(0, NO_DIFFERENCE, "")
+    assert run(stage, account, "status").code == 6  # there is no operator that makes objects ready
 
     stage.lose_state()
-    assert run(stage, who, "up").code == 0
-    assert run(stage, who, "up").out == NOTHING_TO_DO
+    assert run(stage, account, "up").code == 0
+    assert run(stage, account, "up").out == NOTHING_TO_DO
 
-    refused = run(stage, who, "destroy")
+    refused = run(stage, account, "destroy")
     (digest,) = re.findall(r"--acknowledge (\w+)", refused.err)
-    assert (refused.code, run(stage, who, "destroy", "--acknowledge", digest).code) == (3, 0)
+    assert (refused.code, run(stage, account, "destroy", "--acknowledge", digest).code) == (3, 0)
     assert stage.identities() == {}
 
 
 def test_the_account_preview_shows_everything_and_changes_nothing(
     stage: Stage, granting: Granting
 ) -> None:
-    who = granting(PREVIEW)
+    account = granting(PREVIEW)
     stage.ingress("web", "www", "old")
     stage.pic("up")
     stage.ingress("web", "www", "new", paths=["/", "/api"])
     before = stage.identities()
 
     for verb in ("plan", "diff", "preview", "snapshot", "drift"):
-        mine, admins = run(stage, who, verb), stage.pic(verb)
-        assert (mine.code, mine.out) == (0, admins.out), verb
-    denied = run(stage, who, "up")
+        own, admins = run(stage, account, verb), stage.pic(verb)
+        assert (own.code, own.out) == (0, admins.out), verb
+    denied = run(stage, account, "up")
 
     assert (denied.code, sorted(set(CANNOT.findall(denied.err)))) == (6, ["get", "patch"])
     assert stage.identities() == before
 
 
-def test_the_account_watch_is_enough_to_deploy_what_comes(stage: Stage, granting: Granting) -> None:
-    who = granting(grants("watch"))
+def test_the_account_watch_suffices_to_deploy_a_new_ingress(
+    stage: Stage, granting: Granting
+) -> None:
+    account = granting(grants("watch"))
     words = ("--listen=", "--leader-elect", f"--lease-namespace={stage.name}")
     command = (str(stage.workspace.python), "-m", "pic", "watch", f"--stack={stage.name}", *words)
     lease = f"{LEASES}/namespaces/{stage.name}/leases/pic-{stage.name}"
 
-    with stage.workspace.start(*command, env=who.environment) as watcher:
-        until(lambda: stage.cluster.api.has(lease), "the Lease is there")
+    with stage.workspace.start(*command, env=account.environment) as watcher:
+        until(lambda: stage.cluster.api.has(lease), "the Lease exists")
         stage.ingress("web", "www")
         until(lambda: stage.identities().keys() == {stage.host("www")}, "the host is exposed", 60)
-        until(lambda: [it[1] for it in stage.events()] == ["Created"], "and the Ingress told")
+        until(lambda: [event[1] for event in stage.events()] == ["Created"], "the Event exists")
         watcher.terminate()
         printed, _ = watcher.communicate(timeout=60)
 
     assert "cannot" not in printed
 
 
-# Without a verb: what is read is missed at once, before anything is planned.
+# A missing verb for reading ends the run before it plans anything.
 
 
 @pytest.mark.parametrize("verb", PREVIEW, ids=str)
-def test_each_verb_for_reading_is_missed_by_its_name(
-    stage: Stage, granting: Granting, verb: Grant
-) -> None:
-    who = granting(less(PREVIEW, verb))
+def test_a_missing_verb_for_reading_is_named(stage: Stage, granting: Granting, verb: Grant) -> None:
+    account = granting(less(PREVIEW, verb))
     stage.ingress("web", "www")
 
-    # Without the cluster's id in the settings there is nothing that could stand in for it.
-    answer = run(stage, who, "diff", "--config", "clusterId=")
+    # With pic:clusterId set, pic would not read the namespace kube-system.
+    answer = run(stage, account, "diff", "--config", "clusterId=")
 
     assert (answer.code, answer.out) == (5, "")
-    assert f"{verb.forbidden(who.user, stage.name)} (HTTP 403); grant the verb" in answer.err
+    assert f"{verb.forbidden(account.user, stage.name)} (HTTP 403); grant the verb" in answer.err
     assert f"grant the verb {verb.verb} to the account that runs pic" in answer.err
 
 
-def test_the_default_class_is_looked_up_only_by_who_may(stage: Stage, granting: Granting) -> None:
+def test_reading_the_default_class_needs_its_own_verb(stage: Stage, granting: Granting) -> None:
     stage.settings(ingressClasses=["pangolin", ""])
     stage.ingress("web", "www")
     verb = Grant("cluster", "networking.k8s.io", "ingressclasses", "list")
-    may, may_not = granting([*PREVIEW, verb]), granting(PREVIEW)
+    with_verb, without_verb = granting([*PREVIEW, verb]), granting(PREVIEW)
 
-    answer = run(stage, may_not, "diff")
+    answer = run(stage, without_verb, "diff")
 
-    assert run(stage, may, "diff").code == 0
+    assert run(stage, with_verb, "diff").code == 0
     assert (answer.code, answer.out) == (5, "")
-    assert f"{verb.forbidden(may_not.user, stage.name)} (HTTP 403)" in answer.err
+    assert f"{verb.forbidden(without_verb.user, stage.name)} (HTTP 403)" in answer.err
 
 
-WRITING = [it for it in UP if it not in PREVIEW]
-FATAL = [it for it in WRITING if it.resource == "pangolinresources" and it.verb != "watch"]
+WRITING = [grant for grant in UP if grant not in PREVIEW]
+FATAL = [
+    grant for grant in WRITING if grant.resource == "pangolinresources" and grant.verb != "watch"
+]
 
 
 @pytest.mark.parametrize("verb", UP, ids=str)
-def test_the_doctor_tells_each_verb_that_is_missing(
-    stage: Stage, granting: Granting, verb: Grant
-) -> None:
-    who = granting(less(UP, verb))
+def test_the_doctor_reports_a_missing_verb(stage: Stage, granting: Granting, verb: Grant) -> None:
+    account = granting(less(UP, verb))
     settings = Settings(namespaces=(stage.name,), tunnel_namespace=stage.name)
-    patient = DoctorContext(
-        stage.workspace.path, stage.name, (), who.environment, "here", datetime.now(UTC)
+    context = DoctorContext(
+        stage.workspace.path, stage.name, (), account.environment, "here", datetime.now(UTC)
     )
 
-    found = [
-        it
-        for it in cluster.examine(patient, Stack(stage.name, settings))
-        if "not allowed" in it.message
+    findings = [
+        finding
+        for finding in cluster.examine(context, Stack(stage.name, settings))
+        if "not allowed" in finding.message
     ]
 
-    assert [it.message.partition(" (")[0] for it in found] == [
-        f"not allowed: {verb.asked(stage.name)}"
+    assert [finding.message.partition(" (")[0] for finding in findings] == [
+        f"not allowed: {verb.permission(stage.name)}"
     ]
 
 
-# What is written is missed by the object it was for; the others are done.
+# A missing verb for writing fails one object; the others are deployed.
 
 
 @pytest.mark.parametrize("verb", FATAL, ids=str)
-def test_each_verb_for_writing_is_missed_by_its_name(
+def test_a_missing_verb_for_writing_is_named_with_its_object(
     stage: Stage, granting: Granting, verb: Grant
 ) -> None:
-    who = granting(less(UP, verb))
-    with_a_change_of_each_kind(stage)
+    account = granting(less(UP, verb))
+    prepare_changes(stage)
 
-    answer = run(stage, who, "up")
+    answer = run(stage, account, "up")
 
     assert answer.code == 6
-    named = {verb.forbidden(who.user, stage.name, name) for name in NAMED.findall(answer.err)}
-    assert [it for it in named if it not in answer.err] == []
+    messages = {
+        verb.forbidden(account.user, stage.name, name) for name in NAMED.findall(answer.err)
+    }
+    assert [message for message in messages if message not in answer.err] == []
     assert set(CANNOT.findall(answer.err)) == {verb.verb}
 
 
-def with_a_change_of_each_kind(stage: Stage) -> None:
-    """Deploy, and let there be an object to create, one to update and one to delete."""
+def prepare_changes(stage: Stage) -> None:
+    """Deploy, and then prepare an object to create, one to update and one to delete."""
     stage.ingress("web", "www", "old")
     assert stage.pic("up").code == 0
     stage.ingress("web", "www", "new", paths=["/", "/api"])
 
 
-def test_without_events_only_the_events_are_missing(stage: Stage, granting: Granting) -> None:
-    (verb,) = [it for it in WRITING if it.resource == "events"]
-    who = granting(less(UP, verb))
+def test_without_the_verb_for_events_only_events_are_missing(
+    stage: Stage, granting: Granting
+) -> None:
+    (verb,) = [grant for grant in WRITING if grant.resource == "events"]
+    account = granting(less(UP, verb))
     stage.ingress("web", "www")
 
-    answer = run(stage, who, "up")
+    answer = run(stage, account, "up")
 
     assert (answer.code, set(stage.identities())) == (0, {stage.host("www")})
-    assert verb.forbidden(who.user, stage.name) in answer.err
+    assert verb.forbidden(account.user, stage.name) in answer.err
     assert stage.events() == []
 
 
-def test_a_delete_is_watched_and_without_that_right_listed_again(
-    stage: Stage, granting: Granting
-) -> None:
-    (verb,) = [it for it in WRITING if it.verb == "watch"]
+def test_a_deletion_works_with_and_without_the_verb_watch(stage: Stage, granting: Granting) -> None:
+    (verb,) = [grant for grant in WRITING if grant.verb == "watch"]
 
     for granted, watched in ((UP, True), (less(UP, verb), False)):
-        who = granting(granted)
-        with_a_change_of_each_kind(stage)
+        account = granting(granted)
+        prepare_changes(stage)
         before = watches(stage)
-        assert run(stage, who, "up").code == 0
+        assert run(stage, account, "up").code == 0
         assert (watches(stage) > before) is watched
 
 
 def watches(stage: Stage) -> int:
-    """How often the API server has let somebody watch our objects in one namespace."""
+    """Return how many watches of PangolinResources the API server has allowed."""
     metrics = stage.plane.kubectl("get", "--raw", "/metrics")
-    return sum(int(it[1]) for it in WATCHED.finditer(metrics))
+    return sum(int(match[1]) for match in WATCHED.finditer(metrics))
 
 
-def test_every_verb_is_asked_for_by_one_of_these_tests() -> None:
-    others = [it for it in WRITING if it not in FATAL]
+def test_these_tests_cover_every_verb() -> None:
+    others = [grant for grant in WRITING if grant not in FATAL]
 
-    assert [str(it) for it in others] == ["watch-pangolinresources", "create-events"]
+    assert [str(grant) for grant in others] == ["watch-pangolinresources", "create-events"]

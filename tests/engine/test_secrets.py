@@ -1,4 +1,4 @@
-"""Secrets are in nothing that a run writes or prints: planted ones are looked for everywhere."""
+"""Tests that runs neither write nor print the secrets that the tests plant."""
 
 import json
 import secrets
@@ -14,40 +14,40 @@ import yaml
 from dev.controlplane import ControlPlane
 from dev.pihole import PiHole
 from dev.toolchain import Toolchain
-from tests.engine.stage import SECONDS, Stage, set_stage
+from tests.engine.stage import SECONDS, Stage, open_stage
 
-LOUD = ("--log-format", "json", "--config", "logLevel=debug")
+VERBOSE = ("--log-format", "json", "--config", "logLevel=debug")
 
 
 @dataclass
-class Watch:
-    """A stage with planted secrets, and everything that its runs have shown.
+class Observer:
+    """Runs pic with planted secrets, and records everything that could reveal one.
 
     Attributes:
-        seen: What was printed, by what was run.
-        commands: The command lines of all processes of this machine, as they were seen.
+        outputs: The output of each command.
+        commands: The observed command lines of all processes of this machine.
     """
 
     stage: Stage
     planted: dict[str, str] = field(repr=False)
-    seen: dict[str, str] = field(default_factory=dict, repr=False)
+    outputs: dict[str, str] = field(default_factory=dict, repr=False)
     commands: set[bytes] = field(default_factory=set, repr=False)
 
     def run(self, *words: str, output: str = "", **env: str) -> int:
-        """Run pic as loud as it can be, and keep what it prints."""
+        """Run pic with the most verbose output, and record the output."""
         workspace = self.stage.workspace
-        command = (str(workspace.python), "-m", "pic", *words, *LOUD, "--stack", self.stage.name)
+        command = (str(workspace.python), "-m", "pic", *words, *VERBOSE, "--stack", self.stage.name)
         if output:
             line = f'exec "$@" > {output}'
             command = ("sh", "-c", line, "sh", *command)
         with workspace.start(*command, stderr=-1, env=env) as process:
             printed, errors = process.communicate(timeout=SECONDS)
-        self.seen[" ".join([*words, output])] = printed + errors
+        self.outputs[" ".join([*words, output])] = printed + errors
         return process.returncode
 
     def leaks(self) -> list[tuple[str, str]]:
-        """Return each planted secret that was found, and where."""
-        places = {**self.seen, **self._files(), "a command line": self._command_lines()}
+        """Return each planted secret that appears, and where."""
+        places = {**self.outputs, **self._files(), "a command line": self._command_lines()}
         return [
             (name, place)
             for name, secret in self.planted.items()
@@ -57,8 +57,8 @@ class Watch:
 
     def _files(self) -> dict[str, str]:
         root = self.stage.workspace.path
-        own = (each for each in root.iterdir() if not each.is_symlink())
-        files = [leaf for each in own for leaf in [each, *each.rglob("*")] if leaf.is_file()]
+        entries = (path for path in root.iterdir() if not path.is_symlink())
+        files = [leaf for path in entries for leaf in [path, *path.rglob("*")] if leaf.is_file()]
         return {str(path.relative_to(root)): path.read_text(errors="replace") for path in files}
 
     def _command_lines(self) -> str:
@@ -66,79 +66,79 @@ class Watch:
 
 
 @contextmanager
-def looking(watch: Watch) -> Iterator[None]:
-    """Take note of the command line of every process, again and again."""
-    ended = threading.Event()
+def record_commands(observer: Observer) -> Iterator[None]:
+    """Record the command line of every process until the block ends."""
+    stop = threading.Event()
 
-    def look() -> None:
-        while not ended.wait(0.005):
+    def record() -> None:
+        while not stop.wait(0.005):
             for path in Path("/proc").glob("[0-9]*/cmdline"):
                 try:
-                    watch.commands.add(path.read_bytes())
+                    observer.commands.add(path.read_bytes())
                 except OSError:  # it has ended
                     continue
 
-    thread = threading.Thread(target=look)
+    thread = threading.Thread(target=record)
     thread.start()
     try:
         yield
     finally:
-        ended.set()
+        stop.set()
         thread.join()
 
 
 @pytest.fixture
-def watch(plane: ControlPlane, tools: Toolchain) -> Iterator[Watch]:
+def observer(plane: ControlPlane, tools: Toolchain) -> Iterator[Observer]:
     user = yaml.safe_load(plane.kubeconfig.read_text())["users"][0]["user"]
     with PiHole() as pihole:
         env = {
             "PULUMI_CONFIG_PASSPHRASE": secrets.token_hex(16),
             "PIHOLE_PASSWORD": pihole.password,
         }
-        with set_stage(plane, tools, **env) as stage:
+        with open_stage(plane, tools, **env) as stage:
             stage.settings(
                 piholeUrl=pihole.url, piholeTargetIp="192.0.2.7", targets=["pangolin", "pihole"]
             )
-            made = Watch(stage, {**env, "the token of the kubeconfig": user["token"]})
-            with looking(made):
-                yield made
+            observer = Observer(stage, {**env, "the token of the kubeconfig": user["token"]})
+            with record_commands(observer):
+                yield observer
 
 
-def test_no_secret_is_in_what_runs_print_and_write(watch: Watch) -> None:
-    stage = watch.stage
+def test_runs_neither_print_nor_write_secrets(observer: Observer) -> None:
+    stage = observer.stage
     annotations = {"pihole.io/register": "true"}
     stage.ingress("web", "www", "bad", annotations=annotations)
     with stage.denied("bad"):
-        failed = watch.run("up", "--report", "failed.json")
-    done = watch.run("up", "--report", "done.json")
-    looked = (
-        watch.run("snapshot", "--out", "snapshot.json"),
-        watch.run("drift"),
-        watch.run("doctor"),
+        failed = observer.run("up", "--report", "failed.json")
+    succeeded = observer.run("up", "--report", "done.json")
+    read_only = (
+        observer.run("snapshot", "--out", "snapshot.json"),
+        observer.run("drift"),
+        observer.run("doctor"),
     )
-    refused = watch.run("destroy")
-    misnamed = watch.run("plan", "--context")
-    crashed = watch.run("plan", output="/dev/full")
-    assert (failed, done, looked, refused, misnamed) == (6, 0, (0, 0, 0), 3, 2)
-    lines = [json.loads(each) for each in watch.seen["destroy "].splitlines()]
-    digest = [each for each in lines if each["level"] == "ERROR"][-1]["digest"]
-    gone = watch.run("destroy", "--acknowledge", digest)
+    refused = observer.run("destroy")
+    misused = observer.run("plan", "--context")
+    crashed = observer.run("plan", output="/dev/full")
+    assert (failed, succeeded, read_only, refused, misused) == (6, 0, (0, 0, 0), 3, 2)
+    lines = [json.loads(line) for line in observer.outputs["destroy "].splitlines()]
+    digest = [line for line in lines if line["level"] == "ERROR"][-1]["digest"]
+    destroyed = observer.run("destroy", "--acknowledge", digest)
 
-    assert (crashed, gone) == (1, 0)
-    assert "Traceback" in watch.seen["plan /dev/full"]
-    assert "reconcile started" in watch.seen["up --report done.json "]
-    assert watch.leaks() == []
+    assert (crashed, destroyed) == (1, 0)
+    assert "Traceback" in observer.outputs["plan /dev/full"]
+    assert "reconcile started" in observer.outputs["up --report done.json "]
+    assert observer.leaks() == []
 
 
-def test_wrong_secrets_are_not_shown_either(watch: Watch) -> None:
+def test_wrong_secrets_are_not_printed_either(observer: Observer) -> None:
     annotations = {"pihole.io/register": "true"}
-    watch.stage.ingress("web", "www", annotations=annotations)
+    observer.stage.ingress("web", "www", annotations=annotations)
     wrong = {"PULUMI_CONFIG_PASSPHRASE": "mistaken-phrase", "PIHOLE_PASSWORD": "mistaken-word"}
-    watch.run("up")
-    watch.stage.ingress("web", "www", "new", annotations=annotations)
-    watch.planted.update(wrong)
+    observer.run("up")
+    observer.stage.ingress("web", "www", "new", annotations=annotations)
+    observer.planted.update(wrong)
 
-    ends = [watch.run("up", **{key: value}) for key, value in wrong.items()]
+    codes = [observer.run("up", **{key: value}) for key, value in wrong.items()]
 
-    assert 0 not in ends
-    assert watch.leaks() == []
+    assert 0 not in codes
+    assert observer.leaks() == []

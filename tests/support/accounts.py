@@ -1,7 +1,8 @@
-"""The accounts of deploy/roles in a real cluster: as they are there, or with one verb less."""
+"""Creates the service accounts of deploy/roles in a cluster, whole or with one verb less."""
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ Object = dict[str, Any]
 
 
 class Grant(NamedTuple):
-    """One verb on one resource; `part` says where it is needed: apps, tunnels, cluster, lease."""
+    """Grants one verb on one resource; `part` is apps, tunnels, cluster or lease."""
 
     part: str
     group: str
@@ -33,7 +34,7 @@ class Grant(NamedTuple):
 
     @property
     def rule(self) -> Object:
-        """The grant as the rule of a role."""
+        """The rule of a role with only this grant."""
         names = {"resourceNames": [self.name]} if self.name else {}
         return {
             "apiGroups": [self.group],
@@ -43,14 +44,14 @@ class Grant(NamedTuple):
         }
 
     def forbidden(self, account: str, namespace: str, name: str = "") -> str:
-        """What the API server says where it lacks: verb, resource and scope."""
+        """Return what the API server answers without this grant."""
         full = f"{self.resource}.{self.group}" if self.group else self.resource
-        named = f' "{name or self.name}"' if name or self.name else ""
+        object_name = f' "{name or self.name}"' if name or self.name else ""
         scope = "at the cluster scope" if self.wide else f'in the namespace "{namespace}"'
-        if self.name == "kube-system":  # a namespace is in itself
+        if self.name == "kube-system":  # the API server names a namespace as the scope of itself
             scope = f'in the namespace "{self.name}"'
         return (
-            f'{full}{named} is forbidden: User "{account}" cannot {self.verb} resource'
+            f'{full}{object_name} is forbidden: User "{account}" cannot {self.verb} resource'
             f' "{self.resource}" in API group "{self.group}" {scope}'
         )
 
@@ -58,17 +59,17 @@ class Grant(NamedTuple):
     def wide(self) -> bool:
         return self.part == "cluster"
 
-    def asked(self, namespace: str) -> Permission:
-        """The grant as pic asks for it."""
-        where = "" if self.wide else namespace
-        return Permission(self.group, self.resource, self.verb, "", where, self.name)
+    def permission(self, namespace: str) -> Permission:
+        """Return the permission that pic reviews for this grant."""
+        scope = "" if self.wide else namespace
+        return Permission(self.group, self.resource, self.verb, "", scope, self.name)
 
     def __str__(self) -> str:
         return f"{self.verb}-{self.resource}"
 
 
 def grants(account: str) -> list[Grant]:
-    """Return everything that the roles of an account grant, verb by verb."""
+    """Return everything that the roles of an account grant, one verb at a time."""
     return [
         Grant(part, group, resource, verb, name)
         for role in yaml.safe_load_all((ROLES / account / "roles.yaml").read_text())
@@ -83,7 +84,7 @@ def grants(account: str) -> list[Grant]:
 
 
 class Account(NamedTuple):
-    """A service account, and the way to be it."""
+    """Names a service account, and a kubeconfig with its token."""
 
     user: str
     kubeconfig: Path
@@ -93,16 +94,17 @@ class Account(NamedTuple):
         return {"KUBECONFIG": str(self.kubeconfig)}
 
 
-def account(
-    plane: ControlPlane, api: Api, namespace: str, granted: list[Grant]
+@contextmanager
+def open_account(
+    plane: ControlPlane, api: Api, namespace: str, account_grants: list[Grant]
 ) -> Iterator[Account]:
-    """Make an account in a namespace, which is that of the apps, the tunnels and the Lease too."""
+    """Create an account in a namespace, which also has the apps, the tunnels and the Lease."""
     name = f"account-{secrets.token_hex(4)}"
     user = f"system:serviceaccount:{namespace}:{name}"
-    made = Account(user, plane.kubeconfig_for(user))
+    account = Account(user, plane.kubeconfig_for(user))
     subjects = [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]
     for wide in (True, False):
-        rules = [it.rule for it in granted if it.wide is wide]
+        rules = [grant.rule for grant in account_grants if grant.wide is wide]
         _bind(
             api,
             f"{name}-{'wide' if wide else 'narrow'}",
@@ -110,9 +112,12 @@ def account(
             rules,
             subjects,
         )
-    until(lambda: _is_known(made, granted, namespace), f"the roles of {name} are in force")
+    until(
+        lambda: _is_in_force(account, account_grants, namespace),
+        f"the roles of {name} are in force",
+    )
     try:
-        yield made
+        yield account
     finally:
         for kind in ("clusterroles", "clusterrolebindings"):
             api.request("DELETE", f"{RBAC}/{kind}/{name}-wide")
@@ -125,10 +130,10 @@ def _bind(
     reference = {"apiGroup": GROUP, "kind": "ClusterRole", "name": name}
     api.request("POST", f"{RBAC}/clusterroles", {"metadata": {"name": name}, "rules": rules})
     binding = {"metadata": {"name": name}, "roleRef": reference, "subjects": subjects}
-    place = f"namespaces/{namespace}/rolebindings" if namespace else "clusterrolebindings"
-    api.request("POST", f"{RBAC}/{place}", binding)
+    path = f"namespaces/{namespace}/rolebindings" if namespace else "clusterrolebindings"
+    api.request("POST", f"{RBAC}/{path}", binding)
 
 
-def _is_known(made: Account, granted: list[Grant], namespace: str) -> bool:
-    transport = connect(Settings(), made.environment)
-    return all(is_allowed(transport, it.asked(namespace)) for it in granted)
+def _is_in_force(account: Account, account_grants: list[Grant], namespace: str) -> bool:
+    transport = connect(Settings(), account.environment)
+    return all(is_allowed(transport, grant.permission(namespace)) for grant in account_grants)
