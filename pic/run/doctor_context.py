@@ -1,4 +1,7 @@
-"""What the doctor looks at, and how it asks the Pulumi CLI: bounded in time, never prompting."""
+"""Holds what `pic doctor` examines, and runs the Pulumi CLI for it.
+
+Each command of the CLI has a time limit and never prompts, so the doctor always ends.
+"""
 
 import os
 import shutil
@@ -19,11 +22,11 @@ class DoctorContext:
 
     Attributes:
         root: The folder of Pulumi.yaml.
-        stack: As named by the user; None takes the only one.
-        pairs: Settings given as `KEY=VALUE`.
-        host: The name of this host, as locks have it.
-        now: With a time zone.
-        seconds: How long a command or an answer of the cluster may take.
+        stack: The stack that the user named; None selects the only one.
+        pairs: The settings of the `--config KEY=VALUE` flags.
+        host: The name of this host, as locks contain it.
+        now: The current time, with a time zone.
+        seconds: How long a command of the CLI, or an answer of a server, may take.
     """
 
     root: Path
@@ -36,22 +39,22 @@ class DoctorContext:
 
     @property
     def pulumi(self) -> str | None:
-        """The Pulumi CLI on PATH."""
+        """The path of the Pulumi CLI on PATH; None without one."""
         return shutil.which("pulumi", path=self.environment.get("PATH", os.defpath))
 
     def flag(self, variable: str) -> bool:
-        """Say whether a variable is set to something that Pulumi takes for true."""
+        """Say whether a variable is set to a value that Pulumi reads as true."""
         return self.environment.get(variable, "").lower() in ("1", "t", "true")
 
-    def ask(self, *arguments: str) -> CommandResult:
-        """Ask the Pulumi CLI.
+    def run_pulumi(self, *arguments: str) -> CommandResult:
+        """Run a command of the Pulumi CLI.
 
         Raises:
-            EngineError: There is none, or it does not answer in time.
+            EngineError: There is no CLI on PATH, or it does not end in time.
         """
         if not self.pulumi:
             raise EngineError("there is no pulumi on PATH")
-        process = subprocess.Popen(  # noqa: S603 - the CLI of the user's own PATH, without a shell
+        process = subprocess.Popen(  # noqa: S603 - the CLI on the user's PATH, without a shell
             [self.pulumi, *arguments, "--non-interactive"],
             cwd=self.root,
             env={**self.environment, "PULUMI_SKIP_UPDATE_CHECK": "true"},
@@ -60,13 +63,14 @@ class DoctorContext:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            start_new_session=True,  # so that it can be ended with all that it started
+            # The CLI starts plugins. Killing the process group ends them with it.
+            start_new_session=True,
         )
         try:
-            out, err = process.communicate(timeout=self.seconds)
+            stdout, stderr = process.communicate(timeout=self.seconds)
         except subprocess.TimeoutExpired as error:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            words = " ".join(("pulumi", *arguments[:2]))
-            raise EngineError(f"`{words}` gave no answer in {self.seconds:g} s") from error
-        return CommandResult(process.returncode, out, err)
+            command = " ".join(("pulumi", *arguments[:2]))
+            raise EngineError(f"`{command}` did not answer within {self.seconds:g} s") from error
+        return CommandResult(process.returncode, stdout, stderr)

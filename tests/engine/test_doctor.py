@@ -20,7 +20,7 @@ def test_the_doctor_passes_a_healthy_stack_and_detects_a_wrong_passphrase(stage:
     assert len(findings) == 14
     assert messages["pulumi"].endswith(f" at {stage.workspace.tools.pulumi}")
     assert messages["backend"] == f"file://{stage.workspace.state}"
-    assert messages["locks"] == "none is held"
+    assert messages["locks"] == "no run holds a lock"
 
     code, findings = run_doctor(stage, PULUMI_CONFIG_PASSPHRASE=WRONG)
     assert (code, not_passed(findings)) == (2, [("passphrase", "fail", "incorrect passphrase")])
@@ -44,9 +44,9 @@ def test_the_doctor_reports_the_lock_of_a_live_run_and_of_a_dead_one(stage: Stag
     dead = run_doctor(stage)
 
     assert alive[0] == 0
-    assert alive[1][-1]["message"].endswith(", which is alive")
+    assert alive[1][-1]["message"].endswith("; that process is running")
     assert f"(pid {engine})" in alive[1][-1]["message"]
     assert dead[0] == 5
     [(name, verdict, message)] = not_passed(dead[1])
     assert (name, verdict) == ("locks", "fail")
-    assert message == alive[1][-1]["message"].replace("alive", "dead")
+    assert message == alive[1][-1]["message"].replace("is running", "has ended")

@@ -1,4 +1,4 @@
-"""`pic doctor`: whether everything that a run needs is there, each check for itself."""
+"""Runs every check of `pic doctor`, one after the other."""
 
 from collections.abc import Iterator
 
@@ -21,11 +21,14 @@ __all__ = ["DoctorContext", "Finding", "as_json", "as_text", "examine", "exit_co
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
-    """Yield what each check finds, as it is found; none hides another."""
+    """Yield the findings of all checks, each as soon as it is known.
+
+    A failed check does not stop the others.
+    """
     yield from toolchain.examine(context)
     yield from project.examine(context)
-    stack, found = project.stack(context)
-    yield from found
+    stack, findings = project.read_stack(context)
+    yield from findings
     yield from cluster.examine(context, stack)
     if stack.settings is not None:
         for target in targets.active(stack.settings):

@@ -1,4 +1,4 @@
-"""Checks the state backend: that it answers, that its secrets can be used, and who holds a lock."""
+"""Checks the state backend: does it answer, does the passphrase work, and who holds a lock?"""
 
 import json
 import re
@@ -32,14 +32,15 @@ from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT, StackFile
 
 CHECKS = ("passphrase", "locks")
-NO_STACK = 6  # the CLI's exit code
+NO_STACK = 6  # the exit code of the Pulumi CLI if the backend has no such stack
+UNKNOWN_STACK = "the name of the stack is unknown"
 _USER_INFO = re.compile(r"//[^/@]*@")
 
 
 def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
-    """Yield what is to be said of the state backend, and of a stack in it."""
+    """Yield the findings on the state backend, and on the stack in it."""
     if not context.pulumi:
-        reason = "there is no pulumi to ask"
+        reason = "there is no pulumi on PATH to read the backend with"
         yield from (skipped(name, reason) for name in ("backend", *CHECKS))
         return
     yield from run_check("backend", lambda: _backend(context, stack))
@@ -48,106 +49,110 @@ def examine(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
 
 
 def _url(context: DoctorContext) -> str:
-    """Return where the state is, or nothing where nobody is logged in or it is out of reach."""
-    answer = context.ask("whoami", "--verbose", "--json")
-    return text(mapping(json.loads(answer.stdout), "whoami").get("url")) if answer.code == 0 else ""
+    """Return the URL of the backend; empty if the CLI is not logged in or cannot reach it."""
+    result = context.run_pulumi("whoami", "--verbose", "--json")
+    return text(mapping(json.loads(result.stdout), "whoami").get("url")) if result.code == 0 else ""
 
 
 def _backend(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
-    answer = context.ask("stack", "ls", "--json")
-    if answer.code != 0:
-        remedy = "set PULUMI_BACKEND_URL, or pulumi login"
-        yield failed("backend", answer.reason, remedy)
+    result = context.run_pulumi("stack", "ls", "--json")
+    if result.code != 0:
+        remedy = "set PULUMI_BACKEND_URL, or run pulumi login"
+        yield failed("backend", result.reason, remedy)
         return
-    listed = sequence(json.loads(answer.stdout), "stacks")
-    known = {text(mapping(each, "stack").get("name")) for each in listed}
-    # An address may hold a password.
-    where = _USER_INFO.sub("//…@", _url(context))
-    if stack.name and stack.name not in known:
-        advice = f"pulumi stack init {stack.name}; pic up does it by itself"
-        yield passed("backend", f"{where} has no stack {stack.name} yet", advice)
+    stacks = sequence(json.loads(result.stdout), "stacks")
+    names = {text(mapping(entry, "stack").get("name")) for entry in stacks}
+    # The URL of a PostgreSQL backend may contain a password.
+    url = _USER_INFO.sub("//…@", _url(context))
+    if stack.name and stack.name not in names:
+        advice = f"pic up creates it, or run pulumi stack init {stack.name}"
+        yield passed("backend", f"{url} has no stack {stack.name} yet", advice)
     else:
-        yield passed("backend", where)
+        yield passed("backend", url)
 
 
 def _passphrase(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
-    """Encrypt a word with a copy of the stack file, which needs what a run needs."""
+    """Encrypt a text with a copy of the stack file: this needs the same passphrase as a run."""
     name = "passphrase"
     if not stack.name:
-        yield skipped(name, "the stack is not known")
+        yield skipped(name, UNKNOWN_STACK)
         return
+    # `config set` writes the stack file, so it gets a copy.
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "probe.yaml"
         file = StackFile(context.root, stack.name).path
         if file.exists():
             shutil.copyfile(file, copy)
-        answer = context.ask(
-            *("config", "set", "--secret", "probe", "a word that is no secret"),
+        result = context.run_pulumi(
+            *("config", "set", "--secret", "probe", "a text that is no secret"),
             *("--config-file", str(copy), "--stack", stack.name),
         )
-    if answer.code == NO_STACK:
-        yield skipped(name, "the stack is not in the backend yet")
-    elif answer.code != 0:
+    if result.code == NO_STACK:
+        yield skipped(name, "the backend does not have the stack yet")
+    elif result.code != 0:
         remedy = "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
-        yield failed(name, answer.reason, remedy, USAGE)
+        yield failed(name, result.reason, remedy, USAGE)
     else:
-        yield passed(name, "secrets of the stack can be encrypted")
+        yield passed(name, "it can encrypt secrets of the stack")
 
 
 def _locks(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
     name, url = "locks", _url(context)
     if not stack.name:
-        yield skipped(name, "the stack is not known")
+        yield skipped(name, UNKNOWN_STACK)
     elif not url:
         yield skipped(name, "the backend does not answer")
     elif (store := stores.folder(url, context.root)) is None:
-        yield skipped(name, "locks can be looked at in a file:// backend only")
+        yield skipped(name, "pic can read locks only in a file:// backend")
     else:
         files = lock_files(store, stack.name)
         for file in files:
-            yield _held(file, context, stack.name, stack.settings or Settings())
+            yield _lock(file, context, stack.name, stack.settings or Settings())
         if not files:
-            yield passed(name, "none is held")
+            yield passed(name, "no run holds a lock")
 
 
 def lock_files(store: FolderStore, stack: str) -> list[Path]:
-    """Return the locks of a stack, by name."""
+    """Return the lock files of a stack, by name."""
     folder = store.root / "locks" / "organization" / PROJECT / stack
     return sorted(folder.glob("*.json"))
 
 
 def read_lock(content: str) -> Lock:
-    """Read a lock as the CLI writes it.
+    """Read a lock file of the Pulumi CLI.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The content has another form.
     """
     raw = mapping(json.loads(content), "lock")
     pid = integer(raw.get("pid"))
     if pid is None:
-        raise MalformedError("lock.pid is no number")
+        raise MalformedError("lock.pid is not a number")
     since = datetime.fromisoformat(text(raw.get("timestamp"))).astimezone(UTC)
     return Lock(text(raw.get("username")), text(raw.get("hostname")), pid, since)
 
 
-def _held(file: Path, context: DoctorContext, stack: str, settings: Settings) -> Finding:
+def _lock(file: Path, context: DoctorContext, stack: str, settings: Settings) -> Finding:
     name, remedy = "locks", f"pulumi cancel --yes --stack {stack}"
     try:
         lock = read_lock(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return passed(name, "one was let go of just now")
+        return passed(name, "a run has just released its lock")
     except ValueError as error:
         return failed(name, f"{file.name} cannot be read: {error}", remedy)
     if lock.host != context.host:
-        return _held_elsewhere(lock, context, settings, remedy)
+        return _lock_of_another_host(lock, context, settings, remedy)
     if locks.is_dead(lock, context.host):
-        return failed(name, f"held by {lock}, which is dead", f"{remedy}; pic up does it by itself")
-    return passed(name, f"held by {lock}, which is alive", "wait for that run to end")
+        advice = f"pic up removes it, or run {remedy}"
+        return failed(name, f"held by {lock}; that process has ended", advice)
+    return passed(name, f"held by {lock}; that process is running", "wait until that run ends")
 
 
-def _held_elsewhere(lock: Lock, context: DoctorContext, settings: Settings, remedy: str) -> Finding:
-    """Judge by age what cannot be looked at."""
-    said = f"held by {lock}, of which nothing is known here"
+def _lock_of_another_host(
+    lock: Lock, context: DoctorContext, settings: Settings, remedy: str
+) -> Finding:
+    """Judge a lock by its age, since its process is not visible from here."""
+    message = f"held by {lock}; pic cannot see from this host whether that process is running"
     if context.now - lock.since > settings.lock_timeout:
-        return failed("locks", said, f"if no run goes on at {lock.host}: {remedy}")
-    return passed("locks", said, f"wait for that run to end, or look at {lock.host}")
+        return failed("locks", message, f"if no run is active on {lock.host}: {remedy}")
+    return passed("locks", message, f"wait until that run ends, or check on {lock.host}")

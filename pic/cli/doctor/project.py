@@ -1,6 +1,6 @@
 """Checks Pulumi.yaml, the environment of a run, and the stack file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import yaml
@@ -24,11 +24,11 @@ PROJECT_FILE = "Pulumi.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The stack as far as it is known.
+    """The stack, as far as it could be read.
 
     Attributes:
-        name: None where it is not even clear which one is meant.
-        settings: None where they cannot be right.
+        name: None if it is not clear which stack the user means.
+        settings: None if they are invalid.
     """
 
     name: str | None = None
@@ -36,35 +36,38 @@ class Stack:
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
-    """Yield what is to be said of the project and its environment."""
+    """Yield the findings on the project and its environment."""
     yield from run_check("project", lambda: _project(context))
-    yield from run_check("experiments", lambda: _experimental(context))
+    yield from run_check("experiments", lambda: _experiments(context))
     yield from run_check("checkpoints", lambda: _checkpoints(context))
 
 
 def _project(context: DoctorContext) -> Iterator[Finding]:
     name = "project"
     try:
-        found = yaml.safe_load((context.root / PROJECT_FILE).read_text(encoding="utf-8"))
+        content = yaml.safe_load((context.root / PROJECT_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        remedy = "run pic in the folder of the project"
-        yield failed(name, f"there is no {PROJECT_FILE} here", remedy, USAGE)
+        message = f"{PROJECT_FILE} is not in this folder"
+        yield failed(name, message, "run pic in the folder of the project", USAGE)
         return
-    if (called := mapping(found, PROJECT_FILE).get("name")) != PROJECT:
+    project = mapping(content, PROJECT_FILE)
+    if (project_name := project.get("name")) != PROJECT:
         # The names of settings and of resources begin with it.
-        message = f"{PROJECT_FILE} calls the project {called!r}"
-        yield failed(name, message, f"name: {PROJECT}", USAGE)
-    elif mapping(found.get("options"), "options").get("refresh") != "always":
-        message = f"{PROJECT_FILE} has no options.refresh: always"
-        yield passed(name, message, "with it a plain pulumi up repairs what was changed by hand")
+        message = f"{PROJECT_FILE} has the project name {project_name!r}"
+        yield failed(name, message, f"set name: {PROJECT}", USAGE)
+    elif mapping(project.get("options"), "options").get("refresh") != "always":
+        advice = "set it, so that a plain pulumi up repairs objects that were changed by hand"
+        yield passed(name, f"{PROJECT_FILE} does not have options.refresh: always", advice)
     elif not context.flag("PULUMI_RUN_PROGRAM"):
-        advice = "for a plain pulumi up set PULUMI_RUN_PROGRAM=true: the guard runs before it"
+        # Without it, the engine refreshes before the program runs, and so before the guard.
+        advice = "for a plain pulumi up, set PULUMI_RUN_PROGRAM=true: then the guard runs first"
         yield passed(name, f"{PROJECT_FILE} has options.refresh: always", advice)
     else:
-        yield passed(name, f"{PROJECT_FILE} has options.refresh: always, after the program")
+        message = f"{PROJECT_FILE} has options.refresh: always, and the program runs first"
+        yield passed(name, message)
 
 
-def _experimental(context: DoctorContext) -> Iterator[Finding]:
+def _experiments(context: DoctorContext) -> Iterator[Finding]:
     name, variable = "experiments", "PULUMI_EXPERIMENTAL"
     if context.flag(variable):
         yield failed(name, f"{variable} is set", f"unset {variable}", USAGE)
@@ -73,33 +76,35 @@ def _experimental(context: DoctorContext) -> Iterator[Finding]:
 
 
 def _checkpoints(context: DoctorContext) -> Iterator[Finding]:
-    variable = "PULUMI_SKIP_CHECKPOINTS"
+    name, variable = "checkpoints", "PULUMI_SKIP_CHECKPOINTS"
     if context.flag(variable):
-        yield passed("checkpoints", f"{variable} is set: the state is written once a run")
+        yield passed(name, f"{variable} is set: the engine writes the state once for each run")
     else:
-        advice = f"for a plain pulumi up set {variable}=true: many hosts are far quicker"
-        yield passed("checkpoints", f"{variable} is not set", advice)
+        advice = f"for a plain pulumi up, set {variable}=true: it is much faster with many hosts"
+        yield passed(name, f"{variable} is not set", advice)
 
 
-def stack(context: DoctorContext) -> tuple[Stack, list[Finding]]:
-    """Return the stack as far as it can be read, and what is to be said of it."""
-    known = [Stack()]
+def read_stack(context: DoctorContext) -> tuple[Stack, list[Finding]]:
+    """Return the stack as far as it can be read, and the findings on it."""
+    stack = Stack()
 
     def check() -> Iterator[Finding]:
+        # An error in a later step must not lose what the earlier steps found out.
+        nonlocal stack
         name = context.stack or stack_config.only_stack(context.root)
         file = StackFile(context.root, name)
-        known.append(Stack(name))
+        stack = Stack(name)
         stored = file.settings()
         settings, remarks = parse(
             {**stored, **stack_config.overrides(context.pairs)}, context.environment
         )
-        known.append(Stack(name, settings))
-        many = "setting" if len(stored) == 1 else "settings"
-        yield passed("stack", f"{file.display_path} has {len(stored)} {many}", _advice(remarks))
+        stack = Stack(name, settings)
+        noun = "setting" if len(stored) == 1 else "settings"
+        yield passed("stack", f"{file.display_path} has {len(stored)} {noun}", _advice(remarks))
 
-    found = run_check("stack", check)
-    return known[-1], found
+    findings = run_check("stack", check)
+    return stack, findings
 
 
-def _advice(remarks: tuple[Notice, ...]) -> str:
-    return "; ".join(each.message for each in remarks)
+def _advice(remarks: Sequence[Notice]) -> str:
+    return "; ".join(notice.message for notice in remarks)

@@ -18,15 +18,15 @@ from pic.core.findings import (
 )
 
 FINDINGS = [
-    passed("plugin", "there", "an advice"),
+    passed("plugin", "4.30.0", "some advice"),
     failed("cluster id", "one\ntwo", "a remedy"),
     skipped("x", "no"),
 ]
 
 
-def test_each_finding_is_a_line_with_its_remedy() -> None:
+def test_each_finding_is_one_line_with_its_remedy() -> None:
     assert as_text(FINDINGS) == (
-        "pass     plugin      there → an advice\n"
+        "pass     plugin      4.30.0 → some advice\n"
         "fail     cluster id  one; two → a remedy\n"
         "skipped  x           no\n"
         "\n"
@@ -39,7 +39,7 @@ def test_the_json_has_each_finding_and_the_counts() -> None:
         "version": 1,
         "counts": {"pass": 1, "fail": 1, "skipped": 1},
         "checks": [
-            {"name": "plugin", "verdict": "pass", "message": "there", "remedy": "an advice"},
+            {"name": "plugin", "verdict": "pass", "message": "4.30.0", "remedy": "some advice"},
             {"name": "cluster id", "verdict": "fail", "message": "one\ntwo", "remedy": "a remedy"},
             {"name": "x", "verdict": "skipped", "message": "no", "remedy": ""},
         ],

@@ -1,7 +1,11 @@
-"""Checks Pi-hole, where it is a target: that it can be entered, written and left again."""
+"""Checks Pi-hole: does it answer, does the password work, and may pic write its DNS records?
 
+The doctor logs in as a run does, reads only, and logs out again.
+"""
+
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pic.core.errors import FailureClass, PiholeError
@@ -33,18 +37,21 @@ from pic.settings.parse import PiholeApi, Settings
 REACHED, TLS, LOGIN = "pihole", "pihole TLS", "pihole login"
 RIGHTS, SEATS, RECORDS = "pihole rights", "pihole seats", "pihole records"
 CHECKS = (TLS, LOGIN, RIGHTS, SEATS, RECORDS)
+AFTER_LOGIN = (RIGHTS, SEATS, RECORDS)
 
 CONNECT_SECONDS = 5.0
 AUTH = "/api/auth"
 SESSIONS = "/api/auth/sessions"
 API = "/api/config/webserver/api"
-# What an interface answers whoever has not logged in.
-_SPEAKS = (200, 401, 403)
+WEB, APP, CLI = "the web password", "an app password", "its CLI password"
+ANY = "any password, because it has none"
+# The status codes of the interface for a client that has not logged in.
+_STATUS_BEFORE_LOGIN = (200, 401, 403)
 
 
 @dataclass(frozen=True, slots=True)
-class _Visit:
-    """One look at a Pi-hole."""
+class _Connection:
+    """A Pi-hole, and what is needed to log in."""
 
     client: Client
     settings: Settings
@@ -52,107 +59,113 @@ class _Visit:
     timeouts: SessionTimeouts
 
 
-def examine(context: DoctorContext, settings: Settings) -> Iterator[Finding]:
-    """Yield what is to be said of the Pi-hole of a stack."""
+def examine(
+    context: DoctorContext, settings: Settings, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[Finding]:
+    """Yield the findings on the Pi-hole of a stack.
+
+    Args:
+        context: The environment with the password, and how long an answer may take.
+        settings: Where Pi-hole is.
+        sleep: Waits between two attempts to log in.
+    """
     yield from run_check(plugin_check.NAME, lambda: plugin_check.examine(context))
     http = HttpTimeouts(CONNECT_SECONDS, context.seconds)
-    timeouts = SessionTimeouts(LockTimeouts(context.seconds), http)
+    timeouts = SessionTimeouts(LockTimeouts(context.seconds), http, sleep)
     try:
-        visit = _Visit(
-            connect.new_client(settings, timeouts), settings, context.environment, timeouts
-        )
-        found = _speaking(visit)
+        client = connect.new_client(settings, timeouts)
+        connection = _Connection(client, settings, context.environment, timeouts)
+        answer = _interface(connection)
     except PiholeError as error:
-        yield from _unanswered(error)
+        yield from _no_answer(error)
         return
-    yield found
-    yield _encrypted(visit)
-    inside = _v6 if settings.pihole_api is PiholeApi.V6 else _dns_local
-    yield from inside(visit)
+    yield answer
+    yield _tls(connection)
+    login = _v6 if settings.pihole_api is PiholeApi.V6 else _dns_local
+    yield from login(connection)
 
 
-def _unanswered(error: PiholeError) -> Iterator[Finding]:
-    # Before a login only a certificate is a matter of trust.
+def _no_answer(error: PiholeError) -> Iterator[Finding]:
+    # Nothing but the certificate can be a matter of trust before a login.
     failing = TLS if error.kind is FailureClass.AUTH else REACHED
     for name in (REACHED, *CHECKS):
         if name == failing:
-            yield _refused(name, error)
+            yield _failed(name, error)
         else:
-            yield skipped(name, "Pi-hole cannot be asked")
+            yield skipped(name, "Pi-hole does not answer")
 
 
-def _refused(name: str, error: PiholeError) -> Finding:
-    """Return what Pi-hole or its client said, which names the remedy."""
+def _failed(name: str, error: PiholeError) -> Finding:
+    """Return the finding for an error of Pi-hole or its client. Its message names the remedy."""
     code = USAGE if error.kind in (FailureClass.AUTH, FailureClass.INVALID) else UNREACHABLE
     return failed(name, str(error), exit_code=code)
 
 
-def _speaking(visit: _Visit) -> Finding:
-    """Return that Pi-hole answers in the interface that is set.
+def _interface(connection: _Connection) -> Finding:
+    """Return that Pi-hole answers with the interface of the settings.
 
     Raises:
         PiholeError: It does not.
     """
-    client, api = visit.client, visit.settings.pihole_api
+    client, api = connection.client, connection.settings.pihole_api
     is_v6 = api is PiholeApi.V6
     answer = client.send("GET", AUTH if is_v6 else dns_local.LOCAL)
-    if answer.status not in _SPEAKS or (is_v6 and "session" not in answer.data):
+    if answer.status not in _STATUS_BEFORE_LOGIN or (is_v6 and "session" not in answer.data):
         raise PiholeError(
-            f"{client.url} answers, but not in the interface {api.value} (HTTP {answer.status}):"
+            f"{client.url} answers, but without the interface {api.value} (HTTP {answer.status}):"
             " check pic:piholeUrl and pic:piholeApi",
             kind=FailureClass.INVALID if answer.status < 500 else FailureClass.TEMPORARY,
         )
-    return passed(REACHED, f"{client.url} answers in the interface {api.value}")
+    return passed(REACHED, f"{client.url} answers with the interface {api.value}")
 
 
-def _encrypted(visit: _Visit) -> Finding:
-    if not visit.client.url.startswith("https://"):
-        advice = "for a network that you trust; else an https URL in pic:piholeUrl"
-        return passed(TLS, "there is none: the password is sent in the clear", advice)
-    if visit.settings.pihole_insecure:
+def _tls(connection: _Connection) -> Finding:
+    if not connection.client.url.startswith("https://"):
+        advice = "do this only in a network that you trust; otherwise set an https URL"
+        return passed(TLS, "without TLS, pic sends the password as plain text", advice)
+    if connection.settings.pihole_insecure:
         advice = "set pic:piholeCa and pic:piholeServerName instead"
-        return passed(TLS, "any certificate is accepted, by pic:piholeInsecure", advice)
-    return passed(TLS, "the certificate is accepted")
+        return passed(TLS, "pic accepts any certificate, because of pic:piholeInsecure", advice)
+    return passed(TLS, "pic accepts the certificate")
 
 
-def _v6(visit: _Visit) -> Iterator[Finding]:
-    """Log in, look, and log out, as the only pic of this machine."""
-    found = []
+def _v6(connection: _Connection) -> Iterator[Finding]:
+    """Log in, read, and log out, while no other run on this machine uses this Pi-hole."""
+    findings = []
+    client, environment = connection.client, connection.environment
     try:
-        with connect.logged_in(visit.client, visit.environment, visit.timeouts) as session:
-            found = list(_within(session, visit.settings))
+        with connect.logged_in(client, environment, connection.timeouts) as session:
+            # The session must not stay open while the caller handles a finding.
+            findings = list(_session(session, connection.settings))
     except PiholeError as error:
-        yield _refused(LOGIN, error)
-        yield from (skipped(name, "nobody is logged in") for name in (RIGHTS, SEATS, RECORDS))
-    yield from found
+        yield _failed(LOGIN, error)
+        yield from (skipped(name, "the login failed") for name in AFTER_LOGIN)
+    yield from findings
 
 
-def _within(session: Session, settings: Settings) -> Iterator[Finding]:
-    told = session.get(SESSIONS, "reading its sessions")
-    seats = [mapping(each, "session") for each in sequence(told.get("sessions"), "sessions")]
-    ours = next((each for each in seats if each.get("current_session") is True), None)
-    kind = _kind(ours)
-    yield passed(LOGIN, f"it is entered {kind}")
-    yield from run_check(RIGHTS, lambda: _rights(session, kind))
-    yield from run_check(SEATS, lambda: _seats(session, len(seats)))
+def _session(session: Session, settings: Settings) -> Iterator[Finding]:
+    content = session.get(SESSIONS, "reading its sessions")
+    entries = [mapping(entry, "session") for entry in sequence(content.get("sessions"), "sessions")]
+    own = next((entry for entry in entries if entry.get("current_session") is True), None)
+    password = _password_kind(own)
+    yield passed(LOGIN, f"it accepts {password}")
+    yield from run_check(RIGHTS, lambda: _rights(session, password))
+    yield from run_check(SEATS, lambda: _seats(session, len(entries)))
     yield from run_check(RECORDS, lambda: _records(session, settings.cluster_id))
 
 
-WEB, APP, CLI = "with the web password", "with an app password", "with its CLI password"
-OPEN = "without a password, since it has none"
-
-
-def _kind(session: Mapping[str, object] | None) -> str:
+def _password_kind(session: Mapping[str, object] | None) -> str:
     if session is None:
-        return OPEN
+        # A Pi-hole without a password does not count sessions.
+        return ANY
     return CLI if session.get("cli") is True else APP if session.get("app") is True else WEB
 
 
-def _rights(session: Session, kind: str) -> Iterator[Finding]:
+def _rights(session: Session, password: str) -> Iterator[Finding]:
     problem = ""
-    if kind == CLI:
+    if password == CLI:
         problem = answers.CLI_MAY_NOT
-    elif kind == APP and not _setting(session, "app_sudo"):
+    elif password == APP and not _setting(session, "app_sudo"):
         problem = answers.APP_MAY_NOT
     if problem:
         yield failed(RIGHTS, problem, exit_code=USAGE)
@@ -160,17 +173,18 @@ def _rights(session: Session, kind: str) -> Iterator[Finding]:
     try:
         v6.check_rights(session)
     except PiholeError as error:
-        yield _refused(RIGHTS, error)
+        yield _failed(RIGHTS, error)
         return
-    yield passed(RIGHTS, "its local DNS records may be written")
+    yield passed(RIGHTS, "pic may write the local DNS records")
 
 
-def _seats(session: Session, taken: int) -> Iterator[Finding]:
-    most = _setting(session, "max_sessions")
-    # With the session that looks, which is given back.
-    message = f"{taken} of {most} sessions are in use"
-    if taken == most:
-        yield passed(SEATS, message, "log out of some in Settings, Web interface / API")
+def _seats(session: Session, used: int) -> Iterator[Finding]:
+    limit = _setting(session, "max_sessions")
+    # The number includes the session of the doctor, which ends at once.
+    message = f"{used} of {limit} sessions are in use"
+    if used == limit:
+        advice = "log out of some sessions in Settings, Web interface / API"
+        yield passed(SEATS, message, advice)
     else:
         yield passed(SEATS, message)
 
@@ -181,27 +195,34 @@ def _setting(session: Session, name: str) -> object:
 
 
 def _records(session: Session, cluster_id: str) -> Iterator[Finding]:
-    found = v6.V6(session, hosts_lines.Rules(hosts_lines.marker_for(cluster_id))).read()
-    counts = Counter(each.ours for each in found)
+    records = v6.V6(session, hosts_lines.Rules(hosts_lines.marker_for(cluster_id))).read()
+    counts = Counter(record.ours for record in records)
     if cluster_id:
-        message = f"{counts[True]} of this cluster, {counts[False]} of others"
-        yield passed(RECORDS, message, "those of others stay as they are" if counts[False] else "")
+        message = f"{counts[True]} belong to this cluster, {counts[False]} do not"
+        advice = "pic does not change the records that do not" if counts[False] else ""
+        yield passed(RECORDS, message, advice)
     else:
-        yield skipped(RECORDS, f"{len(found)}; pic:clusterId is not set, which tells ours")
+        message = f"{len(records)}; without pic:clusterId, pic cannot say which ones are its own"
+        yield skipped(RECORDS, message)
 
 
-def _dns_local(visit: _Visit) -> Iterator[Finding]:
-    """Read the records, which is all that this interface shows."""
+def _dns_local(connection: _Connection) -> Iterator[Finding]:
+    """Read the records: this interface offers nothing else to check."""
+    settings = connection.settings
     try:
-        cluster = visit.settings.cluster_id or "unknown"
-        found = connect.read_records(
-            visit.settings, cluster, visit.environment, timeouts=visit.timeouts
+        # Reading needs no cluster id, but a session asks for one.
+        records = connect.read_records(
+            settings,
+            settings.cluster_id or "unknown",
+            connection.environment,
+            timeouts=connection.timeouts,
         )
     except PiholeError as error:
-        yield _refused(LOGIN, error)
-        yield from (skipped(name, "the token is not accepted") for name in (RIGHTS, SEATS, RECORDS))
+        yield _failed(LOGIN, error)
+        yield from (skipped(name, "the login failed") for name in AFTER_LOGIN)
         return
-    yield passed(LOGIN, "the token is accepted")
-    yield skipped(RIGHTS, "this interface does not tell them before a write")
+    yield passed(LOGIN, "it accepts the token")
+    yield skipped(RIGHTS, "this interface does not show them before a write")
     yield skipped(SEATS, "this interface has no sessions")
-    yield passed(RECORDS, f"{len(found)}; whose they are, the annotations of Ingresses tell")
+    message = f"{len(records)}; only the annotations of Ingresses show which ones belong to pic"
+    yield passed(RECORDS, message)

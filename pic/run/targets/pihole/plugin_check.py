@@ -1,4 +1,4 @@
-"""Checks the provider of Pi-hole: that the engine finds it, and that it starts on this Python."""
+"""Checks the provider of Pi-hole: can the engine find it, and does it start with this Python?"""
 
 import contextlib
 import os
@@ -24,22 +24,22 @@ FILE = "plugins/pihole/pulumi-resource-pihole"
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
-    """Start the provider as the engine does, wait for its port, and end it."""
+    """Start the provider as the engine does, wait for its port, and stop it."""
     file = context.root / FILE
     if not file.is_file():
-        remedy = "take it over from pic's repository; Pulumi.yaml names it under plugins"
+        remedy = "copy it from pic's repository; Pulumi.yaml lists it under plugins"
         yield failed(NAME, f"{FILE} is missing", remedy, USAGE)
     elif not os.access(file, os.X_OK):
         yield failed(NAME, f"{FILE} is not executable", f"chmod +x {FILE}", USAGE)
-    elif problem := _started(file, context):
-        remedy = "install the requirements for this Python"
+    elif problem := _start_problem(file, context):
+        remedy = "install requirements.txt for this Python"
         yield failed(NAME, f"{FILE} does not start: {problem}", remedy)
     else:
         yield passed(NAME, f"{FILE} starts")
 
 
-def _started(file: Path, context: DoctorContext) -> str:
-    """Return why a provider does not start; nothing if it does."""
+def _start_problem(file: Path, context: DoctorContext) -> str:
+    """Return why the provider does not start; empty if it starts."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - the file of the project, without a shell
             [file],
@@ -48,21 +48,23 @@ def _started(file: Path, context: DoctorContext) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
-            start_new_session=True,  # so that it can be ended with all that it started
+            # Killing the process group ends the provider with its own child processes.
+            start_new_session=True,
         )
         with process:
-            said = _first(cast(IO[bytes], process.stdout), context.seconds)
-            # It leaves nothing behind, since nothing was asked of it.
+            output = _first_output(cast(IO[bytes], process.stdout), context.seconds)
+            # It has no work to finish, because no request was sent to it.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         errors.seek(0)
-        words = errors.read().decode(errors="replace").strip().splitlines()
-    if said.strip().isdigit():
+        error_lines = errors.read().decode(errors="replace").strip().splitlines()
+    # A provider prints the port that it listens on. The engine waits for that.
+    if output.strip().isdigit():
         return ""
-    return words[-1] if words else "it tells no port"
+    return error_lines[-1] if error_lines else "it does not print its port"
 
 
-def _first(stream: IO[bytes], seconds: float) -> bytes:
-    """Return the first words of a process, or nothing where it ends or the time is over."""
-    answering, _, _ = select.select([stream], [], [], seconds)
-    return os.read(stream.fileno(), 64) if answering else b""
+def _first_output(stream: IO[bytes], seconds: float) -> bytes:
+    """Return the first output of a process; empty if it ends or the time is over."""
+    readable, _, _ = select.select([stream], [], [], seconds)
+    return os.read(stream.fileno(), 64) if readable else b""

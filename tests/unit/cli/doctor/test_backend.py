@@ -1,4 +1,4 @@
-"""The doctor on the state backend, its passphrase and its locks."""
+"""Tests what the doctor finds in the state backend: its passphrase and its locks."""
 
 import json
 import os
@@ -18,100 +18,105 @@ from pic.core.findings import (
     skipped,
 )
 from pic.settings.stack_file import StackFile
-from tests.support.doctor_contexts import HOST, Clinic
+from tests.support.doctor_contexts import HOST, FakeCheckout
 
 CANCEL = "pulumi cancel --yes --stack prod"
+UNKNOWN = "pic cannot see from this host whether that process is running"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path) -> Clinic:
-    made = Clinic(tmp_path)
-    made.is_well()
-    return made
+def checkout(tmp_path: Path) -> FakeCheckout:
+    checkout = FakeCheckout(tmp_path)
+    checkout.make_healthy()
+    return checkout
 
 
-def found(clinic: Clinic, stack: str | None = "prod") -> list[Finding]:
-    return list(backend.examine(clinic.context(), Stack(stack)))
+def findings(checkout: FakeCheckout, stack: str | None = "prod") -> list[Finding]:
+    """Return what the doctor finds in the backend of a checkout."""
+    return list(backend.examine(checkout.context(), Stack(stack)))
 
 
 def lock(pid: object, host: str = HOST, since: str = "2026-01-01T11:59:00.242815187Z") -> str:
     return json.dumps({"pid": pid, "username": "ann", "hostname": host, "timestamp": since})
 
 
-def test_a_backend_in_which_all_is_well(clinic: Clinic) -> None:
-    assert found(clinic) == [
-        passed("backend", f"file://{clinic.root}/state"),
-        passed("passphrase", "secrets of the stack can be encrypted"),
-        passed("locks", "none is held"),
+def test_a_healthy_backend_passes_every_check(checkout: FakeCheckout) -> None:
+    assert findings(checkout) == [
+        passed("backend", f"file://{checkout.root}/state"),
+        passed("passphrase", "it can encrypt secrets of the stack"),
+        passed("locks", "no run holds a lock"),
     ]
 
 
-def test_without_a_cli_there_is_nobody_to_ask(tmp_path: Path) -> None:
-    assert found(Clinic(tmp_path)) == [
-        skipped(name, "there is no pulumi to ask") for name in ("backend", "passphrase", "locks")
+def test_without_a_cli_every_check_is_skipped(tmp_path: Path) -> None:
+    assert findings(FakeCheckout(tmp_path)) == [
+        skipped(name, "there is no pulumi on PATH to read the backend with")
+        for name in ("backend", "passphrase", "locks")
     ]
 
 
-def test_a_backend_out_of_reach_hides_nothing(clinic: Clinic) -> None:
+def test_an_unreachable_backend_does_not_stop_the_other_checks(checkout: FakeCheckout) -> None:
     for verb in ("stack", "whoami"):
-        clinic.says(verb, err="error: no route to the bucket", code=1)
+        checkout.answer(verb, err="error: no route to the bucket", code=1)
 
-    assert found(clinic) == [
-        failed("backend", "no route to the bucket", "set PULUMI_BACKEND_URL, or pulumi login"),
-        passed("passphrase", "secrets of the stack can be encrypted"),
+    assert findings(checkout) == [
+        failed("backend", "no route to the bucket", "set PULUMI_BACKEND_URL, or run pulumi login"),
+        passed("passphrase", "it can encrypt secrets of the stack"),
         skipped("locks", "the backend does not answer"),
     ]
 
 
-def test_a_password_in_the_address_is_not_shown(clinic: Clinic) -> None:
-    clinic.says("whoami", json.dumps({"url": "postgres://ann:secret@db.example.com/pulumi"}))
+def test_a_password_in_the_url_is_not_printed(checkout: FakeCheckout) -> None:
+    checkout.answer("whoami", json.dumps({"url": "postgres://ann:secret@db.example.com/pulumi"}))
 
-    assert found(clinic)[::2] == [
+    assert findings(checkout)[::2] == [
         passed("backend", "postgres://…@db.example.com/pulumi"),
-        skipped("locks", "locks can be looked at in a file:// backend only"),
+        skipped("locks", "pic can read locks only in a file:// backend"),
     ]
 
 
-def test_a_stack_that_is_not_there_yet(clinic: Clinic) -> None:
-    clinic.says("stack", "[]")
-    clinic.says("config", err="error: no stack named 'prod' found", code=6)
+def test_a_stack_that_does_not_exist_yet_is_no_failure(checkout: FakeCheckout) -> None:
+    checkout.answer("stack", "[]")
+    checkout.answer("config", err="error: no stack named 'prod' found", code=6)
 
-    assert found(clinic)[:2] == [
+    assert findings(checkout)[:2] == [
         passed(
             "backend",
-            f"file://{clinic.root}/state has no stack prod yet",
-            "pulumi stack init prod; pic up does it by itself",
+            f"file://{checkout.root}/state has no stack prod yet",
+            "pic up creates it, or run pulumi stack init prod",
         ),
-        skipped("passphrase", "the stack is not in the backend yet"),
+        skipped("passphrase", "the backend does not have the stack yet"),
     ]
 
 
-def test_without_a_stack_there_is_nothing_to_look_at(clinic: Clinic) -> None:
-    assert found(clinic, None) == [
-        passed("backend", f"file://{clinic.root}/state"),
-        skipped("passphrase", "the stack is not known"),
-        skipped("locks", "the stack is not known"),
+def test_without_a_stack_the_checks_of_the_stack_are_skipped(checkout: FakeCheckout) -> None:
+    assert findings(checkout, None) == [
+        passed("backend", f"file://{checkout.root}/state"),
+        skipped("passphrase", "the name of the stack is unknown"),
+        skipped("locks", "the name of the stack is unknown"),
     ]
 
 
-def test_a_wrong_passphrase_is_found_on_a_copy_of_the_stack_file(clinic: Clinic) -> None:
-    StackFile(clinic.root, "prod").merge({"maxRemovals": 3})
-    before = StackFile(clinic.root, "prod").path.read_bytes()
-    clinic.says("config", err="error: incorrect passphrase", code=255)
+def test_a_wrong_passphrase_is_detected_with_a_copy_of_the_stack_file(
+    checkout: FakeCheckout,
+) -> None:
+    StackFile(checkout.root, "prod").merge({"maxRemovals": 3})
+    before = StackFile(checkout.root, "prod").path.read_bytes()
+    checkout.answer("config", err="error: incorrect passphrase", code=255)
 
-    assert found(clinic)[1] == failed(
+    assert findings(checkout)[1] == failed(
         "passphrase",
         "incorrect passphrase",
         "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE",
         2,
     )
-    [asked] = [line for line in clinic.asked if line.startswith("config")]
-    assert asked.startswith("config set --secret probe a word that is no secret --config-file /")
-    assert asked.endswith("/probe.yaml --stack prod --non-interactive")
-    assert StackFile(clinic.root, "prod").path.read_bytes() == before
+    [command] = [line for line in checkout.commands if line.startswith("config")]
+    assert command.startswith("config set --secret probe a text that is no secret --config-file /")
+    assert command.endswith("/probe.yaml --stack prod --non-interactive")
+    assert StackFile(checkout.root, "prod").path.read_bytes() == before
 
 
-def test_a_lock_of_a_process_that_is_gone(clinic: Clinic) -> None:
+def test_the_lock_of_a_process_that_has_ended_is_a_failure(checkout: FakeCheckout) -> None:
     process = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"],
         check=True,
@@ -119,24 +124,24 @@ def test_a_lock_of_a_process_that_is_gone(clinic: Clinic) -> None:
         text=True,
     )
     pid = int(process.stdout)
-    clinic.lock("one", lock(pid))
+    checkout.lock("one", lock(pid))
 
-    assert found(clinic)[2] == failed(
+    assert findings(checkout)[2] == failed(
         "locks",
-        f"held by ann@here (pid {pid}) since 2026-01-01 11:59:00 UTC, which is dead",
-        f"{CANCEL}; pic up does it by itself",
+        f"held by ann@{HOST} (pid {pid}) since 2026-01-01 11:59:00 UTC; that process has ended",
+        f"pic up removes it, or run {CANCEL}",
     )
 
 
-def test_a_lock_of_a_process_that_lives(clinic: Clinic) -> None:
+def test_the_lock_of_a_running_process_passes(checkout: FakeCheckout) -> None:
     now = datetime.now(UTC)
-    clinic.lock("one", lock(os.getpid(), since=now.isoformat()))
+    checkout.lock("one", lock(os.getpid(), since=now.isoformat()))
 
     since = f"{now:%Y-%m-%d %H:%M:%S}"
-    assert found(clinic)[2] == passed(
+    assert findings(checkout)[2] == passed(
         "locks",
-        f"held by ann@here (pid {os.getpid()}) since {since} UTC, which is alive",
-        "wait for that run to end",
+        f"held by ann@{HOST} (pid {os.getpid()}) since {since} UTC; that process is running",
+        "wait until that run ends",
     )
 
 
@@ -147,57 +152,55 @@ def test_a_lock_of_a_process_that_lives(clinic: Clinic) -> None:
             "11:45:00",
             passed(
                 "locks",
-                "held by ann@there (pid 7) since 2026-01-01 11:45:00 UTC, of which nothing is known"
-                " here",
-                "wait for that run to end, or look at there",
+                f"held by ann@other-host (pid 7) since 2026-01-01 11:45:00 UTC; {UNKNOWN}",
+                "wait until that run ends, or check on other-host",
             ),
         ),
         (
             "11:29:59",
             failed(
                 "locks",
-                "held by ann@there (pid 7) since 2026-01-01 11:29:59 UTC, of which nothing is known"
-                " here",
-                f"if no run goes on at there: {CANCEL}",
+                f"held by ann@other-host (pid 7) since 2026-01-01 11:29:59 UTC; {UNKNOWN}",
+                f"if no run is active on other-host: {CANCEL}",
             ),
         ),
     ],
 )
 def test_a_lock_of_another_host_is_judged_by_its_age(
-    clinic: Clinic, since: str, finding: Finding
+    checkout: FakeCheckout, since: str, finding: Finding
 ) -> None:
-    clinic.lock("one", lock(7, "there", f"2026-01-01T{since}Z"))
+    checkout.lock("one", lock(7, "other-host", f"2026-01-01T{since}Z"))
 
-    assert found(clinic)[2] == finding
+    assert findings(checkout)[2] == finding
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (lock("x"), "lock.pid is no number"),
+        (lock("x"), "lock.pid is not a number"),
         ("[]", "lock is a list, not a map"),
         (lock(1, since="today"), "Invalid isoformat string: 'today'"),
     ],
 )
-def test_a_lock_that_cannot_be_read_hides_no_other(
-    clinic: Clinic, content: str, problem: str
+def test_an_unreadable_lock_does_not_hide_the_other_locks(
+    checkout: FakeCheckout, content: str, problem: str
 ) -> None:
-    clinic.lock("one", content)
-    clinic.lock("two", lock(7, "there"))
+    checkout.lock("one", content)
+    checkout.lock("two", lock(7, "other-host"))
 
-    assert [each.message.partition(" since")[0] for each in found(clinic)[2:]] == [
+    assert [finding.message.partition(" since")[0] for finding in findings(checkout)[2:]] == [
         f"one.json cannot be read: {problem}",
-        "held by ann@there (pid 7)",
+        "held by ann@other-host (pid 7)",
     ]
 
 
-def test_a_lock_that_goes_meanwhile_is_none(clinic: Clinic) -> None:
-    clinic.lock("one", "")
-    path = clinic.root / "state/.pulumi/locks/organization/pic/prod/one.json"
+def test_a_lock_that_is_released_meanwhile_passes(checkout: FakeCheckout) -> None:
+    checkout.lock("one", "")
+    path = checkout.root / "state/.pulumi/locks/organization/pic/prod/one.json"
     path.unlink()
-    path.symlink_to(clinic.root / "nowhere")
+    path.symlink_to(checkout.root / "nowhere")
 
-    assert found(clinic)[2] == passed("locks", "one was let go of just now")
+    assert findings(checkout)[2] == passed("locks", "a run has just released its lock")
 
 
 @pytest.mark.parametrize(
@@ -208,10 +211,12 @@ def test_a_lock_that_goes_meanwhile_is_none(clinic: Clinic) -> None:
         ("file://{root}/state?prefix=team/", "state/team"),
     ],
 )
-def test_locks_are_where_the_engine_keeps_them(clinic: Clinic, url: str, folder: str) -> None:
-    clinic.says("whoami", json.dumps({"url": url.format(root=clinic.root)}))
-    place = f"{folder}/.pulumi/locks/organization/pic/prod/one.json"
-    clinic.write(place, lock(7, "there"))
+def test_locks_are_read_where_the_engine_writes_them(
+    checkout: FakeCheckout, url: str, folder: str
+) -> None:
+    checkout.answer("whoami", json.dumps({"url": url.format(root=checkout.root)}))
+    path = f"{folder}/.pulumi/locks/organization/pic/prod/one.json"
+    checkout.write(path, lock(7, "other-host"))
 
-    held = "held by ann@there (pid 7)"
-    assert found(clinic)[2].message.partition(" since")[0] == held
+    message = findings(checkout)[2].message
+    assert message.partition(" since")[0] == "held by ann@other-host (pid 7)"

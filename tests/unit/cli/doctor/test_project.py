@@ -1,4 +1,4 @@
-"""The doctor on Pulumi.yaml, the environment of a run, and the stack file."""
+"""Tests what the doctor finds in Pulumi.yaml, in the environment, and in the stack file."""
 
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from pic.cli.doctor.project import Stack
 from pic.core.findings import Finding, failed, passed
 from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
-from tests.support.doctor_contexts import Clinic
+from tests.support.doctor_contexts import FakeCheckout
 
 REFRESH = "name: pic\noptions: {refresh: always}\n"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path) -> Clinic:
-    return Clinic(tmp_path)
+def checkout(tmp_path: Path) -> FakeCheckout:
+    return FakeCheckout(tmp_path)
 
 
-def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
-    return {each.name: each for each in project.examine(clinic.context(environment))}
+def findings(checkout: FakeCheckout, **environment: str) -> dict[str, Finding]:
+    return {finding.name: finding for finding in project.examine(checkout.context(environment))}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,9 @@ def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
         (
             REFRESH,
             {"PULUMI_RUN_PROGRAM": "true"},
-            passed("project", "Pulumi.yaml has options.refresh: always, after the program"),
+            passed(
+                "project", "Pulumi.yaml has options.refresh: always, and the program runs first"
+            ),
         ),
         (
             REFRESH,
@@ -37,7 +39,7 @@ def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
             passed(
                 "project",
                 "Pulumi.yaml has options.refresh: always",
-                "for a plain pulumi up set PULUMI_RUN_PROGRAM=true: the guard runs before it",
+                "for a plain pulumi up, set PULUMI_RUN_PROGRAM=true: then the guard runs first",
             ),
         ),
         (
@@ -45,20 +47,23 @@ def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
             {},
             passed(
                 "project",
-                "Pulumi.yaml has no options.refresh: always",
-                "with it a plain pulumi up repairs what was changed by hand",
+                "Pulumi.yaml does not have options.refresh: always",
+                "set it, so that a plain pulumi up repairs objects that were changed by hand",
             ),
         ),
         (
             "name: pac\n",
             {},
-            failed("project", "Pulumi.yaml calls the project 'pac'", "name: pic", 2),
+            failed("project", "Pulumi.yaml has the project name 'pac'", "set name: pic", 2),
         ),
         (
             None,
             {},
             failed(
-                "project", "there is no Pulumi.yaml here", "run pic in the folder of the project", 2
+                "project",
+                "Pulumi.yaml is not in this folder",
+                "run pic in the folder of the project",
+                2,
             ),
         ),
         (
@@ -68,52 +73,52 @@ def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
         ),
     ],
 )
-def test_the_project(
-    clinic: Clinic, text: str | None, environment: dict[str, str], finding: Finding
+def test_pulumi_yaml_is_checked(
+    checkout: FakeCheckout, text: str | None, environment: dict[str, str], finding: Finding
 ) -> None:
     if text:
-        clinic.write("Pulumi.yaml", text)
+        checkout.write("Pulumi.yaml", text)
 
-    assert found(clinic, **environment)["project"] == finding
+    assert findings(checkout, **environment)["project"] == finding
 
 
-def test_experiments_are_not_for_what_writes(clinic: Clinic) -> None:
+def test_experiments_of_the_engine_are_a_failure(checkout: FakeCheckout) -> None:
     variable = "PULUMI_EXPERIMENTAL"
 
-    assert found(clinic)["experiments"] == passed("experiments", f"{variable} is not set")
-    assert found(clinic, **{variable: "TRUE"})["experiments"] == failed(
+    assert findings(checkout)["experiments"] == passed("experiments", f"{variable} is not set")
+    assert findings(checkout, **{variable: "TRUE"})["experiments"] == failed(
         "experiments", f"{variable} is set", f"unset {variable}", 2
     )
 
 
-def test_checkpoints_are_an_advice(clinic: Clinic) -> None:
+def test_checkpoints_are_advice_only(checkout: FakeCheckout) -> None:
     variable = "PULUMI_SKIP_CHECKPOINTS"
 
-    assert found(clinic, **{variable: "1"})["checkpoints"] == passed(
-        "checkpoints", f"{variable} is set: the state is written once a run"
+    assert findings(checkout, **{variable: "1"})["checkpoints"] == passed(
+        "checkpoints", f"{variable} is set: the engine writes the state once for each run"
     )
-    assert found(clinic, **{variable: "0"})["checkpoints"] == passed(
+    assert findings(checkout, **{variable: "0"})["checkpoints"] == passed(
         "checkpoints",
         f"{variable} is not set",
-        f"for a plain pulumi up set {variable}=true: many hosts are far quicker",
+        f"for a plain pulumi up, set {variable}=true: it is much faster with many hosts",
     )
 
 
-def test_a_stack_with_its_settings(clinic: Clinic) -> None:
-    StackFile(clinic.root, "prod").merge({"maxRemovals": 3, "events": False})
+def test_the_stack_is_read_with_its_settings(checkout: FakeCheckout) -> None:
+    StackFile(checkout.root, "prod").merge({"maxRemovals": 3, "events": False})
 
-    assert project.stack(clinic.context(stack=None, pairs=["adopt=true"])) == (
+    assert project.read_stack(checkout.context(stack=None, pairs=["adopt=true"])) == (
         Stack("prod", Settings(max_removals=3, events=False, adopt=True)),
         [passed("stack", "stacks/Pulumi.prod.yaml has 2 settings")],
     )
 
 
-def test_remarks_on_the_settings_are_an_advice(clinic: Clinic) -> None:
-    StackFile(clinic.root, "prod").merge({"backendScheme": "http"})
+def test_remarks_on_the_settings_are_advice(checkout: FakeCheckout) -> None:
+    StackFile(checkout.root, "prod").merge({"backendScheme": "http"})
 
-    _, found = project.stack(clinic.context({"PIC_BACKEND_SCHEME": "https"}))
+    _, findings = project.read_stack(checkout.context({"PIC_BACKEND_SCHEME": "https"}))
 
-    assert found == [
+    assert findings == [
         passed(
             "stack",
             "stacks/Pulumi.prod.yaml has 1 setting",
@@ -123,18 +128,20 @@ def test_remarks_on_the_settings_are_an_advice(clinic: Clinic) -> None:
     ]
 
 
-def test_settings_that_cannot_be_right_leave_the_name_of_the_stack(clinic: Clinic) -> None:
-    StackFile(clinic.root, "prod").merge({"tunel": 3})
+def test_with_invalid_settings_the_name_of_the_stack_is_still_known(checkout: FakeCheckout) -> None:
+    StackFile(checkout.root, "prod").merge({"tunel": 3})
 
-    stack, found = project.stack(clinic.context())
+    stack, findings = project.read_stack(checkout.context())
 
     assert stack == Stack("prod")
-    assert [each.message.partition(";")[0] for each in found] == ["unknown setting pic:tunel"]
-    assert [each.exit_code for each in found] == [2]
+    assert [finding.message.partition(";")[0] for finding in findings] == [
+        "unknown setting pic:tunel"
+    ]
+    assert [finding.exit_code for finding in findings] == [2]
 
 
-def test_without_a_stack_nothing_is_known(clinic: Clinic) -> None:
-    assert project.stack(clinic.context(stack=None)) == (
+def test_without_a_stack_file_the_stack_is_unknown(checkout: FakeCheckout) -> None:
+    assert project.read_stack(checkout.context(stack=None)) == (
         Stack(),
         [
             failed(

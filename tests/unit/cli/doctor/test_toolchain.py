@@ -1,4 +1,4 @@
-"""The doctor on the Pulumi CLI, its plugin and the Python packages."""
+"""Tests what the doctor finds in the toolchain: the CLI, its plugin, and Python packages."""
 
 import os
 from importlib import metadata
@@ -15,106 +15,114 @@ from pic.core.findings import (
     passed,
     skipped,
 )
-from tests.support.doctor_contexts import Clinic
+from tests.support.doctor_contexts import FakeCheckout
 
 WANTED = metadata.version("pulumi-kubernetes")
 REMEDY = "install Pulumi 3.200.0 or newer"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path) -> Clinic:
-    return Clinic(tmp_path)
+def checkout(tmp_path: Path) -> FakeCheckout:
+    return FakeCheckout(tmp_path)
 
 
-def found(clinic: Clinic, **environment: str) -> dict[str, Finding]:
-    return {each.name: each for each in toolchain.examine(clinic.context(environment))}
+def findings(checkout: FakeCheckout, **environment: str) -> dict[str, Finding]:
+    return {finding.name: finding for finding in toolchain.examine(checkout.context(environment))}
 
 
-def plugin(clinic: Clinic, *folders: str, home: str = ".pulumi") -> None:
+def plugin(checkout: FakeCheckout, *folders: str, home: str = ".pulumi") -> None:
     for folder in folders:
         name = f"{home}/plugins/resource-kubernetes-{folder}/pulumi-resource-kubernetes"
-        clinic.write(name, "")
+        checkout.write(name, "")
 
 
-def test_no_cli(clinic: Clinic) -> None:
-    assert found(clinic)["pulumi"] == failed(
-        "pulumi", "there is no pulumi on PATH", f"{REMEDY}, or put its folder on PATH"
+def test_a_missing_cli_is_a_failure(checkout: FakeCheckout) -> None:
+    assert findings(checkout)["pulumi"] == failed(
+        "pulumi", "there is no pulumi on PATH", f"{REMEDY}, or add its folder to PATH"
     )
 
 
-@pytest.mark.parametrize("said", ["v3.274.1\n", "3.200.0-dev.0+x"])
-def test_a_cli_that_will_do(clinic: Clinic, said: str) -> None:
-    clinic.says("version", said)
-    number = said.strip().removeprefix("v").partition("-")[0]
+@pytest.mark.parametrize("output", ["v3.274.1\n", "3.200.0-dev.0+x"])
+def test_a_new_enough_cli_passes(checkout: FakeCheckout, output: str) -> None:
+    checkout.answer("version", output)
+    number = output.strip().removeprefix("v").partition("-")[0]
 
-    assert found(clinic)["pulumi"] == passed("pulumi", f"{number} at {clinic.cli}")
-    assert clinic.asked == ["version --non-interactive"]
+    assert findings(checkout)["pulumi"] == passed("pulumi", f"{number} at {checkout.cli}")
+    assert checkout.commands == ["version --non-interactive"]
 
 
-def test_a_cli_that_is_too_old(clinic: Clinic) -> None:
-    clinic.says("version", "v3.199.0\n")
+def test_a_cli_that_is_too_old_is_a_failure(checkout: FakeCheckout) -> None:
+    checkout.answer("version", "v3.199.0\n")
 
-    assert found(clinic)["pulumi"] == failed(
-        "pulumi", f"3.199.0 at {clinic.cli} is too old", REMEDY
+    assert findings(checkout)["pulumi"] == failed(
+        "pulumi", f"3.199.0 at {checkout.cli} is too old", REMEDY
     )
 
 
-def test_a_cli_without_a_version(clinic: Clinic) -> None:
-    clinic.says("version", "\n")
+def test_a_cli_without_a_version_is_a_failure(checkout: FakeCheckout) -> None:
+    checkout.answer("version", "\n")
 
-    assert found(clinic)["pulumi"] == failed(
-        "pulumi", f"{clinic.cli} does not tell its version", REMEDY
+    assert findings(checkout)["pulumi"] == failed(
+        "pulumi", f"{checkout.cli} does not print its version", REMEDY
     )
 
 
-def test_a_cli_that_hangs_is_ended_and_hides_nothing(clinic: Clinic) -> None:
-    clinic.hangs("version")
+def test_a_cli_that_hangs_is_killed_and_does_not_stop_the_other_checks(
+    checkout: FakeCheckout,
+) -> None:
+    checkout.hang("version")
 
-    findings = list(toolchain.examine(clinic.context(seconds=0.2)))
+    results = list(toolchain.examine(checkout.context(seconds=0.2)))
 
-    assert findings[0] == failed("pulumi", "`pulumi version` gave no answer in 0.2 s")
-    assert [each.name for each in findings] == ["pulumi", "plugin", "packages"]
+    assert results[0] == failed("pulumi", "`pulumi version` did not answer within 0.2 s")
+    assert [finding.name for finding in results] == ["pulumi", "plugin", "packages"]
 
 
-def test_without_a_cli_there_is_nobody_to_ask(clinic: Clinic) -> None:
+def test_without_a_cli_a_command_is_an_error(checkout: FakeCheckout) -> None:
     with pytest.raises(EngineError, match=r"^there is no pulumi on PATH$"):
-        clinic.context().ask("version")
+        checkout.context().run_pulumi("version")
 
 
 def test_the_last_line_of_an_error_is_its_reason() -> None:
-    said = "warning: x\nerror: incorrect passphrase\n\n"
+    errors = "warning: x\nerror: incorrect passphrase\n\n"
 
-    assert CommandResult(1, "", said).reason == "incorrect passphrase"
+    assert CommandResult(1, "", errors).reason == "incorrect passphrase"
     assert CommandResult(3, "", "\n").reason == "it ended with 3"
 
 
-def test_the_plugin_that_the_python_package_asks_for(clinic: Clinic) -> None:
-    plugin(clinic, f"v{WANTED}", "v4.1.0")
+def test_the_plugin_in_the_version_of_the_python_package_passes(checkout: FakeCheckout) -> None:
+    plugin(checkout, f"v{WANTED}", "v4.1.0")
 
-    assert found(clinic)["plugin"] == passed("plugin", f"kubernetes {WANTED}")
+    assert findings(checkout)["plugin"] == passed("plugin", f"kubernetes {WANTED}")
 
 
-def test_the_plugin_in_another_home(clinic: Clinic) -> None:
-    plugin(clinic, f"v{WANTED}", home="home")
+def test_the_plugin_is_looked_up_in_pulumi_home(checkout: FakeCheckout) -> None:
+    plugin(checkout, f"v{WANTED}", home="home")
 
-    home = str(clinic.root / "home")
-    assert found(clinic, PULUMI_HOME=home)["plugin"] == passed("plugin", f"kubernetes {WANTED}")
+    home = str(checkout.root / "home")
+    assert findings(checkout, PULUMI_HOME=home)["plugin"] == passed(
+        "plugin", f"kubernetes {WANTED}"
+    )
 
 
 @pytest.mark.parametrize(
-    ("folders", "there"),
-    [([], "none"), (["v4.30.0", "v4.9.0", "odd"], "4.9.0, 4.30.0"), ([f"v{WANTED}"], "none")],
+    ("folders", "versions"),
+    [
+        ([], "no version"),
+        (["v4.30.0", "v4.9.0", "odd"], "4.9.0, 4.30.0"),
+        ([f"v{WANTED}"], "no version"),
+    ],
 )
-def test_a_plugin_that_the_engine_would_not_take(
-    clinic: Clinic, folders: list[str], there: str
+def test_a_plugin_that_the_engine_does_not_accept_is_a_failure(
+    checkout: FakeCheckout, folders: list[str], versions: str
 ) -> None:
-    plugin(clinic, *folders)
-    clinic.write(f".pulumi/plugins/resource-kubernetes-v{WANTED}.partial", "")
-    (clinic.root / ".pulumi/plugins/resource-kubernetes-v4.26.0").mkdir()
+    plugin(checkout, *folders)
+    checkout.write(f".pulumi/plugins/resource-kubernetes-v{WANTED}.partial", "")
+    (checkout.root / ".pulumi/plugins/resource-kubernetes-v4.26.0").mkdir()
 
-    assert found(clinic)["plugin"] == failed(
+    assert findings(checkout)["plugin"] == failed(
         "plugin",
-        f"kubernetes {WANTED} is asked for, and there is {there} in {clinic.root}/.pulumi/plugins",
+        f"kubernetes {WANTED} is missing: {checkout.root}/.pulumi/plugins has {versions}",
         f"pulumi plugin install resource kubernetes {WANTED}",
     )
 
@@ -130,36 +138,38 @@ def distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("distribution")
-def test_a_python_package_of_another_generation(clinic: Clinic) -> None:
-    assert found(clinic)["plugin"] == failed(
+def test_an_untested_version_of_the_python_package_is_a_failure(checkout: FakeCheckout) -> None:
+    assert findings(checkout)["plugin"] == failed(
         "plugin",
-        "pulumi-kubernetes 5.0.0 is not tried",
+        "pic is not tested with pulumi-kubernetes 5.0.0",
         'pip install "pulumi-kubernetes>=4.25.0,<5.0.0"',
     )
 
 
-def test_a_python_package_that_is_missing(clinic: Clinic, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_python_package_is_a_failure(
+    checkout: FakeCheckout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.path", [os.devnull])
 
-    assert found(clinic)["plugin"] == failed(
-        "plugin", "the Python package pulumi-kubernetes is missing", "install the requirements"
+    assert findings(checkout)["plugin"] == failed(
+        "plugin", "the Python package pulumi-kubernetes is missing", "install requirements.txt"
     )
 
 
 @pytest.mark.parametrize(
     ("pins", "finding"),
     [
-        (None, skipped("packages", "there is no requirements.txt here")),
+        (None, skipped("packages", "requirements.txt is not in this folder")),
         (
             f"pyyaml=={metadata.version('pyyaml')} \\\n    --hash=sha256:1\n"
             "colorama==1.0.0 ; sys_platform == 'win32' \\\n    --hash=sha256:1\n",
-            passed("packages", "1 installed as pinned"),
+            passed("packages", "1 installed in their pinned versions"),
         ),
         (
             "pyyaml==0.1\ntabulate==0.1\n",
             passed(
                 "packages",
-                "2 installed; not as pinned: pyyaml, tabulate",
+                "2 installed, but not in the pinned version: pyyaml, tabulate",
                 "pip install --require-hashes -r requirements.txt",
             ),
         ),
@@ -173,8 +183,10 @@ def test_a_python_package_that_is_missing(clinic: Clinic, monkeypatch: pytest.Mo
         ),
     ],
 )
-def test_the_packages(clinic: Clinic, pins: str | None, finding: Finding) -> None:
+def test_packages_are_compared_with_their_pins(
+    checkout: FakeCheckout, pins: str | None, finding: Finding
+) -> None:
     if pins is not None:
-        clinic.write("requirements.txt", pins)
+        checkout.write("requirements.txt", pins)
 
-    assert found(clinic)["packages"] == finding
+    assert findings(checkout)["packages"] == finding

@@ -1,8 +1,7 @@
-"""The doctor on a Pi-hole, and on the provider that the engine starts for it."""
+"""Tests what the doctor finds in a Pi-hole, and in the provider that the engine starts for it."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,10 @@ from pic.core.findings import (
     skipped,
 )
 from pic.pihole import answers
-from pic.pihole.connect import SessionTimeouts
 from pic.pihole.lock import hold_lock
 from pic.run.targets.pihole import doctor, plugin_check
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from tests.support.doctor_contexts import Clinic
+from tests.support.doctor_contexts import FakeCheckout
 from tests.support.pihole_fakes import CLUSTER, no_sleep, ours
 
 APP = "of an app"
@@ -29,30 +27,29 @@ PLUGIN = "plugins/pihole/pulumi-resource-pihole"
 TLS = "pihole TLS"
 CLEAR = passed(
     TLS,
-    "there is none: the password is sent in the clear",
-    "for a network that you trust; else an https URL in pic:piholeUrl",
+    "without TLS, pic sends the password as plain text",
+    "do this only in a network that you trust; otherwise set an https URL",
 )
 MISSING = failed(
     "pihole plugin",
     f"{PLUGIN} is missing",
-    "take it over from pic's repository; Pulumi.yaml names it under plugins",
+    "copy it from pic's repository; Pulumi.yaml lists it under plugins",
     2,
 )
-MAY_WRITE = passed("pihole rights", "its local DNS records may be written")
+MAY_WRITE = passed("pihole rights", "pic may write the local DNS records")
 WITHOUT_LOGIN = [
-    skipped(name, "nobody is logged in")
+    skipped(name, "the login failed")
     for name in ("pihole rights", "pihole seats", "pihole records")
 ]
 UNANSWERED = [
-    skipped(name, "Pi-hole cannot be asked")
+    skipped(name, "Pi-hole does not answer")
     for name in ("pihole TLS", "pihole login", "pihole rights", "pihole seats", "pihole records")
 ]
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    monkeypatch.setattr(doctor, "SessionTimeouts", partial(SessionTimeouts, sleep=no_sleep))
-    return Clinic(tmp_path)
+def checkout(tmp_path: Path) -> FakeCheckout:
+    return FakeCheckout(tmp_path)
 
 
 def settings(server: PiHole) -> Settings:
@@ -64,60 +61,66 @@ def settings(server: PiHole) -> Settings:
     )
 
 
-def found(
-    clinic: Clinic, chosen: Settings, password: str | None, seconds: float = 10.0
+def findings(
+    checkout: FakeCheckout, selected: Settings, password: str | None, seconds: float = 10.0
 ) -> list[Finding]:
-    """What is found but for the provider, which no test of Pi-hole is about."""
+    """Return the findings on Pi-hole, without the finding on its provider."""
     environment = {} if password is None else {"PIHOLE_PASSWORD": password}
-    context = clinic.context(environment, seconds=seconds)
-    first, *others = doctor.examine(context, chosen)
+    context = checkout.context(environment, seconds=seconds)
+    first, *others = doctor.examine(context, selected, no_sleep)
     assert first == MISSING
     return others
 
 
-def inside(clinic: Clinic, server: PiHole, password: str | None = None) -> list[Finding]:
-    """What is found once Pi-hole has answered; whatever that is, no session is left."""
-    taken = server.sessions
-    known = found(clinic, settings(server), server.password if password is None else password)
-    assert known[:2] == [answering(server), CLEAR]
-    assert (server.sessions, server.deaths, server.writes) == (taken, [], 0)
-    return known[2:]
+def findings_after_login(
+    checkout: FakeCheckout, server: PiHole, password: str | None = None
+) -> list[Finding]:
+    """Return the findings after the first answer; the doctor must leave no session behind."""
+    sessions = server.sessions
+    results = findings(
+        checkout, settings(server), server.password if password is None else password
+    )
+    assert results[:2] == [answering(server), CLEAR]
+    assert (server.sessions, server.deaths, server.writes) == (sessions, [], 0)
+    return results[2:]
 
 
 def answering(server: PiHole) -> Finding:
-    return passed("pihole", f"{server.url} answers in the interface {server.api}")
+    return passed("pihole", f"{server.url} answers with the interface {server.api}")
 
 
-def test_a_pi_hole_in_which_all_is_well(clinic: Clinic) -> None:
+def test_a_healthy_pi_hole_passes_every_check(checkout: FakeCheckout) -> None:
     records = ["192.0.2.1 nas", ours("192.0.2.9", "web"), "192.0.2.9 old # k8s:another"]
     with PiHole(records=records) as server:
-        assert inside(clinic, server) == [
-            passed("pihole login", "it is entered with the web password"),
+        assert findings_after_login(checkout, server) == [
+            passed("pihole login", "it accepts the web password"),
             MAY_WRITE,
             passed("pihole seats", "1 of 16 sessions are in use"),
             passed(
                 "pihole records",
-                "1 of this cluster, 2 of others",
-                "those of others stay as they are",
+                "1 belong to this cluster, 2 do not",
+                "pic does not change the records that do not",
             ),
         ]
 
 
-def test_a_pi_hole_that_is_away_is_asked_once(clinic: Clinic) -> None:
+def test_an_unreachable_pi_hole_fails_one_check_and_skips_the_others(
+    checkout: FakeCheckout,
+) -> None:
     with PiHole() as server:
-        gone = settings(server)
+        unreachable = settings(server)
     problem = "Connection refused; check that Pi-hole runs, and check pic:piholeUrl"
 
-    assert found(clinic, gone, "x") == [
-        failed("pihole", f"no answer from {gone.pihole_url}: {problem}"),
+    assert findings(checkout, unreachable, "x") == [
+        failed("pihole", f"no answer from {unreachable.pihole_url}: {problem}"),
         *UNANSWERED,
     ]
 
 
-def test_where_it_is_must_be_known(clinic: Clinic) -> None:
-    told = failed("pihole", "the URL of Pi-hole is not set: set pic:piholeUrl", exit_code=2)
+def test_a_missing_url_is_a_failure(checkout: FakeCheckout) -> None:
+    missing = failed("pihole", "the URL of Pi-hole is not set: set pic:piholeUrl", exit_code=2)
 
-    assert found(clinic, Settings(targets=(TargetName.PIHOLE,)), "x") == [told, *UNANSWERED]
+    assert findings(checkout, Settings(targets=(TargetName.PIHOLE,)), "x") == [missing, *UNANSWERED]
 
 
 @pytest.mark.parametrize(
@@ -128,35 +131,35 @@ def test_where_it_is_must_be_known(clinic: Clinic) -> None:
         (Fault("answer", status=503), 503, 5),
     ],
 )
-def test_something_else_at_that_place_is_told(
-    clinic: Clinic, fault: Fault, status: int, code: int
+def test_another_server_at_the_url_is_a_failure(
+    checkout: FakeCheckout, fault: Fault, status: int, code: int
 ) -> None:
     with PiHole() as server:
         server.inject(fault)
 
-        assert found(clinic, settings(server), "x")[0] == failed(
+        assert findings(checkout, settings(server), "x")[0] == failed(
             "pihole",
-            f"{server.url} answers, but not in the interface v6 (HTTP {status}): check"
+            f"{server.url} answers, but without the interface v6 (HTTP {status}): check"
             " pic:piholeUrl and pic:piholeApi",
             exit_code=code,
         )
 
 
-def test_a_certificate_is_accepted_refused_or_not_looked_at(clinic: Clinic) -> None:
+def test_a_certificate_is_accepted_or_rejected_or_ignored(checkout: FakeCheckout) -> None:
     with PiHole(tls=True) as server:
         named = replace(settings(server), pihole_server_name="pi.hole")
-        trusted = found(clinic, replace(named, pihole_ca=str(server.ca)), server.password)
-        refused = found(clinic, named, server.password)
-        insecure = found(clinic, replace(named, pihole_insecure=True), server.password)
+        trusted = findings(checkout, replace(named, pihole_ca=str(server.ca)), server.password)
+        refused = findings(checkout, named, server.password)
+        insecure = findings(checkout, replace(named, pihole_insecure=True), server.password)
 
-        assert trusted[1] == passed(TLS, "the certificate is accepted")
+        assert trusted[1] == passed(TLS, "pic accepts the certificate")
         assert insecure[1] == passed(
             TLS,
-            "any certificate is accepted, by pic:piholeInsecure",
+            "pic accepts any certificate, because of pic:piholeInsecure",
             "set pic:piholeCa and pic:piholeServerName instead",
         )
         assert [refused[0], *refused[2:]] == [
-            skipped("pihole", "Pi-hole cannot be asked"),
+            skipped("pihole", "Pi-hole does not answer"),
             *UNANSWERED[1:],
         ]
         assert (refused[1].name, refused[1].verdict, refused[1].exit_code) == (TLS, "fail", 2)
@@ -171,19 +174,19 @@ def test_a_certificate_is_accepted_refused_or_not_looked_at(clinic: Clinic) -> N
     ],
     ids=["wrong", "second factor"],
 )
-def test_a_password_that_is_not_accepted_opens_nothing(
-    clinic: Clinic, server: Callable[[], PiHole], password: str | None, problem: str
+def test_a_rejected_password_is_a_failure(
+    checkout: FakeCheckout, server: Callable[[], PiHole], password: str | None, problem: str
 ) -> None:
-    with server() as made:
-        assert inside(clinic, made, password) == [
+    with server() as pihole:
+        assert findings_after_login(checkout, pihole, password) == [
             failed("pihole login", problem, exit_code=2),
             *WITHOUT_LOGIN,
         ]
 
 
-def test_without_a_password_nobody_logs_in(clinic: Clinic) -> None:
+def test_a_missing_password_is_a_failure(checkout: FakeCheckout) -> None:
     with PiHole() as server:
-        assert found(clinic, settings(server), None)[2:] == [
+        assert findings(checkout, settings(server), None)[2:] == [
             failed(
                 "pihole login",
                 "PIHOLE_PASSWORD is not set: set it (or PIHOLE_API_TOKEN) to a password of Pi-hole,"
@@ -200,115 +203,125 @@ def test_without_a_password_nobody_logs_in(clinic: Clinic) -> None:
         (
             lambda: PiHole(app_password=APP),
             APP,
-            "with an app password",
+            "an app password",
             failed("pihole rights", answers.APP_MAY_NOT, exit_code=2),
         ),
         (
             lambda: PiHole(app_password=APP, app_sudo=True),
             APP,
-            "with an app password",
+            "an app password",
             MAY_WRITE,
         ),
         (
             lambda: PiHole(cli_password=CLI),
             CLI,
-            "with its CLI password",
+            "its CLI password",
             failed("pihole rights", answers.CLI_MAY_NOT, exit_code=2),
         ),
         (
             lambda: PiHole(read_only=True),
             None,
-            "with the web password",
+            "the web password",
             failed("pihole rights", answers.READ_ONLY, exit_code=2),
         ),
         (
             lambda: PiHole(env_hosts=True),
             None,
-            "with the web password",
+            "the web password",
             failed("pihole rights", answers.ENVIRONMENT, exit_code=2),
         ),
     ],
     ids=["app", "app with sudo", "cli", "read-only", "environment"],
 )
-def test_who_may_write_is_known_before_a_write(
-    clinic: Clinic,
+def test_the_rights_of_a_password_are_known_before_a_write(
+    checkout: FakeCheckout,
     server: Callable[[], PiHole],
     password: str | None,
     login: str,
     rights: Finding,
 ) -> None:
-    with server() as made:
-        assert inside(clinic, made, password)[:2] == [
-            passed("pihole login", f"it is entered {login}"),
+    with server() as pihole:
+        assert findings_after_login(checkout, pihole, password)[:2] == [
+            passed("pihole login", f"it accepts {login}"),
             rights,
         ]
 
 
-def test_a_pi_hole_without_a_password_has_no_sessions_to_count(clinic: Clinic) -> None:
+def test_a_pi_hole_without_a_password_accepts_any_password(checkout: FakeCheckout) -> None:
     with PiHole(password="") as server:
-        assert inside(clinic, server, "any text") == [
-            passed("pihole login", "it is entered without a password, since it has none"),
+        assert findings_after_login(checkout, server, "any text") == [
+            passed("pihole login", "it accepts any password, because it has none"),
             MAY_WRITE,
             passed("pihole seats", "0 of 16 sessions are in use"),
-            passed("pihole records", "0 of this cluster, 0 of others"),
+            passed("pihole records", "0 belong to this cluster, 0 do not"),
         ]
 
 
-def test_the_last_seat_is_advice_and_no_seat_is_a_failure(clinic: Clinic) -> None:
+def test_the_last_free_session_is_advice_and_none_is_a_failure(checkout: FakeCheckout) -> None:
     with PiHole(max_sessions=2) as server:
         server.occupy(1)
-        last = inside(clinic, server)
+        last = findings_after_login(checkout, server)
         server.occupy(1)
-        none = inside(clinic, server)
+        none = findings_after_login(checkout, server)
 
         assert last[2] == passed(
             "pihole seats",
             "2 of 2 sessions are in use",
-            "log out of some in Settings, Web interface / API",
+            "log out of some sessions in Settings, Web interface / API",
         )
         assert none == [failed("pihole login", answers.SEATS), *WITHOUT_LOGIN]
 
 
-def test_what_cannot_be_read_hides_nothing_and_leaves_no_session(clinic: Clinic) -> None:
+def test_a_failed_request_stops_no_other_check_and_leaves_no_session(
+    checkout: FakeCheckout,
+) -> None:
     with PiHole() as server:
         server.inject(Fault("answer", path="max_sessions", status=404, body={}))
 
-        assert inside(clinic, server)[2:] == [
+        assert findings_after_login(checkout, server)[2:] == [
             failed(
                 "pihole seats",
                 "reading its configuration failed: Pi-hole answered 404",
             ),
-            passed("pihole records", "0 of this cluster, 0 of others"),
+            passed("pihole records", "0 belong to this cluster, 0 do not"),
         ]
 
 
-def test_without_the_id_of_the_cluster_nobody_knows_whose_records_are(clinic: Clinic) -> None:
+def test_without_a_cluster_id_the_records_are_only_counted(checkout: FakeCheckout) -> None:
     with PiHole(records=["192.0.2.1 nas"]) as server:
-        chosen = replace(settings(server), cluster_id="")
+        selected = replace(settings(server), cluster_id="")
 
-        assert found(clinic, chosen, server.password)[-1] == skipped(
-            "pihole records", "1; pic:clusterId is not set, which tells ours"
+        assert findings(checkout, selected, server.password)[-1] == skipped(
+            "pihole records", "1; without pic:clusterId, pic cannot say which ones are its own"
         )
 
 
-def test_another_run_is_waited_for_and_not_disturbed(clinic: Clinic) -> None:
+def test_the_doctor_waits_for_another_run_and_does_not_disturb_it(checkout: FakeCheckout) -> None:
     with PiHole() as server, hold_lock(server.url):
-        asked = found(clinic, settings(server), server.password, seconds=0.1)
+        results = findings(checkout, settings(server), server.password, seconds=0.1)
 
-        assert [each.verdict for each in asked[2:]] == ["fail", "skipped", "skipped", "skipped"]
-        assert "has worked with" in asked[2].message
-        assert [each.path for each in server.log] == ["/api/auth"]
-
-
-def test_the_other_interface_shows_that_its_token_is_right(clinic: Clinic) -> None:
-    with PiHole(api="dns-local", records=["192.0.2.1 nas"]) as server:
-        assert inside(clinic, server) == [
-            passed("pihole login", "the token is accepted"),
-            skipped("pihole rights", "this interface does not tell them before a write"),
-            skipped("pihole seats", "this interface has no sessions"),
-            passed("pihole records", "1; whose they are, the annotations of Ingresses tell"),
+        assert [finding.verdict for finding in results[2:]] == [
+            "fail",
+            "skipped",
+            "skipped",
+            "skipped",
         ]
-        assert inside(clinic, server, "wrong")[0] == failed(
+        assert "has worked with" in results[2].message
+        assert [entry.path for entry in server.log] == ["/api/auth"]
+
+
+def test_the_interface_dns_local_checks_the_token_only(checkout: FakeCheckout) -> None:
+    with PiHole(api="dns-local", records=["192.0.2.1 nas"]) as server:
+        assert findings_after_login(checkout, server) == [
+            passed("pihole login", "it accepts the token"),
+            skipped("pihole rights", "this interface does not show them before a write"),
+            skipped("pihole seats", "this interface has no sessions"),
+            passed(
+                "pihole records",
+                "1; only the annotations of Ingresses show which ones belong to pic",
+            ),
+        ]
+        assert findings_after_login(checkout, server, "wrong")[0] == failed(
             "pihole login",
             "the request failed: Pi-hole answered 401: set PIHOLE_API_TOKEN to a token that"
             " Pi-hole accepts",
@@ -316,14 +329,14 @@ def test_the_other_interface_shows_that_its_token_is_right(clinic: Clinic) -> No
         )
 
 
-def test_no_finding_has_the_password(clinic: Clinic) -> None:
+def test_no_finding_contains_the_password(checkout: FakeCheckout) -> None:
     with PiHole(app_password=APP) as server:
         for password in (server.password, APP, "something wrong"):
-            assert password not in repr(found(clinic, settings(server), password))
+            assert password not in repr(findings(checkout, settings(server), password))
 
 
-def test_the_provider_starts_on_this_python(clinic: Clinic) -> None:
-    context = clinic.context(root=ROOT, seconds=60.0)
+def test_the_provider_starts_on_this_python(checkout: FakeCheckout) -> None:
+    context = checkout.context(root=ROOT, seconds=60.0)
 
     assert list(plugin_check.examine(context)) == [passed("pihole plugin", f"{PLUGIN} starts")]
 
@@ -332,28 +345,28 @@ def test_the_provider_starts_on_this_python(clinic: Clinic) -> None:
     ("script", "seconds", "problem"),
     [
         ("echo no module named pulumi >&2; exit 1", 60.0, "no module named pulumi"),
-        ("exec sleep 600", 0.1, "it tells no port"),
-        ("echo hello", 60.0, "it tells no port"),
+        ("exec sleep 600", 0.1, "it does not print its port"),
+        ("echo hello", 60.0, "it does not print its port"),
     ],
 )
-def test_a_provider_that_does_not_start_is_told_and_ended(
-    clinic: Clinic, script: str, seconds: float, problem: str
+def test_a_provider_that_does_not_start_is_a_failure_and_is_killed(
+    checkout: FakeCheckout, script: str, seconds: float, problem: str
 ) -> None:
-    clinic.write(PLUGIN, f"#!/bin/sh\n{script}\n")
-    (clinic.root / PLUGIN).chmod(0o755)
+    checkout.write(PLUGIN, f"#!/bin/sh\n{script}\n")
+    (checkout.root / PLUGIN).chmod(0o755)
 
-    assert list(plugin_check.examine(clinic.context(seconds=seconds))) == [
+    assert list(plugin_check.examine(checkout.context(seconds=seconds))) == [
         failed(
             "pihole plugin",
             f"{PLUGIN} does not start: {problem}",
-            "install the requirements for this Python",
+            "install requirements.txt for this Python",
         )
     ]
 
 
-def test_a_provider_must_be_executable(clinic: Clinic) -> None:
-    clinic.write(PLUGIN, "")
+def test_a_provider_must_be_executable(checkout: FakeCheckout) -> None:
+    checkout.write(PLUGIN, "")
 
-    assert list(plugin_check.examine(clinic.context())) == [
+    assert list(plugin_check.examine(checkout.context())) == [
         failed("pihole plugin", f"{PLUGIN} is not executable", f"chmod +x {PLUGIN}", 2)
     ]
