@@ -1,1 +1,1 @@
-"""The command line: verbs, flags and exit codes, `pic init` and `pic doctor`."""
+"""Implements the command line: its verbs, flags and exit codes, `pic init` and `pic doctor`."""

@@ -1,4 +1,8 @@
-"""`pic init`: binds a stack to its cluster, and says what the cluster lacks."""
+"""Binds a stack to its cluster for `pic init`, and reports what the cluster lacks.
+
+The id of the cluster in the stack file is what later keeps a wrong kubeconfig from removing hosts:
+the guard refuses any other cluster.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +12,7 @@ from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.cluster.review_access import CRDS, is_allowed, served_kinds
 from pic.core.errors import ClusterError, SettingsError
-from pic.run.targets import needed
+from pic.run.targets import permissions_for_up
 from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL
 from pic.settings.parse import Settings, parse
 from pic.settings.stack_file import StackFile
@@ -17,82 +21,90 @@ from pic.snapshot.parse import identity
 
 @dataclass(frozen=True, slots=True)
 class BindResult:
-    """What init has to say."""
+    """The output of `pic init`, and its exit code."""
 
     text: str
     exit_code: int
 
 
-def run(stack: str, overrides: Mapping[str, object], environment: Mapping[str, str]) -> BindResult:
-    """Write the stack file of a stack and check its cluster.
+def bind_stack(
+    root: Path, stack: str, overrides: Mapping[str, object], environment: Mapping[str, str]
+) -> BindResult:
+    """Write the stack file of a stack, and check its cluster.
+
+    Args:
+        root: The folder of the project.
+        stack: The name of the stack, which may already have a file.
+        overrides: Settings from the command line, which go into the file.
+        environment: Selects the cluster, with KUBECONFIG.
 
     Raises:
-        SettingsError: The settings cannot be right, or the stack belongs to another cluster.
+        SettingsError: The settings are invalid, or the stack belongs to another cluster.
         ClusterError: The cluster does not answer.
     """
-    file = StackFile(Path.cwd(), stack)
+    file = StackFile(root, stack)
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **overrides}, environment)
-    return bind(file, overrides, settings, listing.connect(settings, environment))
+    return write_stack_file(file, overrides, settings, listing.connect(settings, environment))
 
 
-def bind(
+def write_stack_file(
     file: StackFile, overrides: Mapping[str, object], settings: Settings, transport: Transport
 ) -> BindResult:
-    """Write the stack file for the cluster of a connection, and check that cluster.
+    """Write the stack file for a connected cluster, and check that cluster.
 
     Raises:
         SettingsError: The stack belongs to another cluster, or the file cannot be written.
         ClusterError: The cluster does not answer.
     """
-    known = listing.read_cluster_id(transport, settings)
-    if settings.cluster_id not in ("", known):
+    cluster_id = listing.read_cluster_id(transport, settings)
+    if settings.cluster_id not in ("", cluster_id):
         raise SettingsError(
             [
-                f"stack {file.stack} belongs to cluster {settings.cluster_id}, and this is"
-                f" {known}: check pic:context and KUBECONFIG, or use another stack"
+                f"stack {file.stack} belongs to cluster {settings.cluster_id}, but this is cluster"
+                f" {cluster_id}: check pic:context and KUBECONFIG, or use another stack"
             ]
         )
-    missing = [*_missing_kinds(transport), *_missing_permissions(transport, settings)]
-    values: dict[str, object] = {**overrides, "clusterId": known}
-    if place := _tunnel_namespace(transport, settings):
-        values["tunnelNamespace"] = place
+    missing = [*_missing_crds(transport), *_missing_permissions(transport, settings)]
+    values: dict[str, object] = {**overrides, "clusterId": cluster_id}
+    if namespace := _tunnel_namespace(transport, settings):
+        values["tunnelNamespace"] = namespace
     file.merge(values)
     return _result(file, values, missing)
 
 
-def _missing_kinds(transport: Transport) -> Iterator[str]:
-    there = served_kinds(transport)
+def _missing_crds(transport: Transport) -> Iterator[str]:
+    served = served_kinds(transport)
     for plural in CRDS:
-        if plural not in there:
+        if plural not in served:
             yield f"CRD {plural}.{PANGOLIN} is missing: {listing.INSTALL_HINT}"
 
 
 def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
-    for permission in needed(settings):
+    for permission in permissions_for_up(settings):
         if not is_allowed(transport, permission):
             yield f"not allowed: {permission} ({permission.why})"
 
 
 def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
-    """Return where the tunnels are, when they are all in one namespace and nothing is said yet."""
+    """Return the only namespace with tunnels, unless the settings already name one."""
     if settings.tunnel_namespace or settings.tunnel_namespaces:
         return None
     try:
-        found = listing.list_objects(transport, listing.Listing(BY_NAME[TUNNEL]))
+        tunnels = listing.list_objects(transport, listing.Listing(BY_NAME[TUNNEL]))
     except ClusterError:
-        # The missing CRD or permission is told already.
+        # The list of what the cluster lacks already contains the CRD or the permission.
         return None
-    places = {identity(raw)[0] for raw in found}
-    return places.pop() if len(places) == 1 else None
+    namespaces = {identity(tunnel)[0] for tunnel in tunnels}
+    return namespaces.pop() if len(namespaces) == 1 else None
 
 
 def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> BindResult:
     written = [f"  pic:{key}: {value}" for key, value in values.items()]
     lines = [f"wrote {file.display_path}", *written]
     if missing:
-        lines += ["", "The cluster lacks:", *(f"  {each}" for each in missing)]
+        lines += ["", "The cluster lacks:", *(f"  {line}" for line in missing)]
         return BindResult("\n".join(lines), ClusterError.exit_code)
-    lines += ["", "CRDs and permissions are there. Next:"]
+    lines += ["", "The cluster has all CRDs and permissions that pic needs. Next:"]
     lines += [f"  pulumi stack init {file.stack}", f"  pulumi preview --stack {file.stack}"]
     return BindResult("\n".join(lines), 0)

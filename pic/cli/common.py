@@ -1,10 +1,11 @@
-"""What the verbs share: common flags, progress, and how output is written."""
+"""Holds what all verbs share: the common flags, the settings of a run, and progress lines."""
 
 import argparse
 import contextlib
 import logging
 import math
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -14,68 +15,108 @@ from pic.core.logs import LogFormat
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
 
-# It cannot be written out at run time.
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no public name
+# A string, because argparse's class takes no type argument at run time.
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - argparse has no public name for it
+
+HELP_WIDTH = 78
 
 
 def add(
     verbs: Verbs, name: str, summary: str, description: str, examples: str
 ) -> argparse.ArgumentParser:
-    """Add the parser of a verb, with the common flags; `examples` are lines of a terminal."""
+    """Add the parser of a verb, with the common flags.
+
+    Args:
+        verbs: The verbs of the command line.
+        name: The verb.
+        summary: Its line in `pic --help`.
+        description: The text above the flags in `pic VERB --help`; an empty line ends a paragraph.
+        examples: The indented command lines below the flags.
+    """
     verb = verbs.add_parser(
         name,
         help=summary,
-        description=description,
+        description=_wrapped(description),
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    verb.add_argument("--stack", metavar="NAME", help="the stack (default: the only one)")
+    verb.add_argument(
+        "--stack",
+        metavar="NAME",
+        help="the stack, with its settings in stacks/Pulumi.NAME.yaml (default: the only one)",
+    )
     verb.add_argument(
         "--config",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a setting without the pic: prefix, over those of the stack; repeatable",
+        help="override a setting for this run, such as maxRemovals=10; repeatable",
     )
-    verb.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    verb.add_argument(
+        "--quiet", action="store_true", help="do not print progress on standard error"
+    )
     verb.add_argument(
         "--log-format",
         choices=tuple(map(str, LogFormat)),
-        help="make standard error a log, one line for each thing done (default: for a person)",
+        help="print a log for programs on standard error, one line for each action",
     )
     return verb
 
 
+def _wrapped(text: str) -> str:
+    """Wrap each paragraph for a terminal: argparse would join them into one."""
+    return "\n\n".join(textwrap.fill(part, HELP_WIDTH) for part in text.split("\n\n"))
+
+
 def add_manifests(verb: argparse.ArgumentParser) -> None:
-    """Add the flag of manifest files."""
+    """Add the flag that names manifest files."""
     verb.add_argument(
         "--manifests",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="files, folders or - for standard input, laid over the live cluster",
+        help="plan as if these manifests were applied: files, folders, or - for standard input",
     )
 
 
-def progress(options: argparse.Namespace, what: str) -> None:
-    """Say on a terminal, or in a log, what is being done."""
+def add_output(verb: argparse.ArgumentParser) -> None:
+    """Add the flag that selects text or JSON."""
+    verb.add_argument(
+        "--output", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
+
+
+def add_wait(verb: argparse.ArgumentParser, summary: str) -> None:
+    """Add the flag that waits for the Pangolin operator."""
+    verb.add_argument("--wait", type=seconds, default=0.0, metavar="SECONDS", help=summary)
+
+
+def progress(options: argparse.Namespace, action: str) -> None:
+    """Print on a terminal, or log, what pic does now."""
     if options.log_format:
-        say(options, what)
+        say(options, action)
         return
-    # A terminal that is gone must not stop what reads the engine's events.
+    # This also runs while pic reads the engine's events. A closed terminal must not stop that.
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr.isatty():
-            say(options, f"{what} …")
+            say(options, f"{action} …")
 
 
 def say(options: argparse.Namespace, line: str) -> None:
-    """Say something on standard error; in a pipeline's log as well, since a wait may be long."""
+    """Print a line on standard error, also without a terminal; `--quiet` turns it off."""
     if not options.quiet:
         logs.log(logs.INFO, line)
 
 
 def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str = "") -> None:
-    """Say why a run ends otherwise than with 0; a log has the exit code and a digest as fields."""
+    """Print or log why a run ends with a code other than 0.
+
+    Args:
+        options: With `--log-format`, the exit code and the digest become fields of the line.
+        message: The reason.
+        exit_code: The exit code of the run.
+        digest: The digest that acknowledges the refused changes; empty if there is none.
+    """
     fields: dict[str, logs.Field] = {
         "exit_code": exit_code,
         **({"digest": digest} if digest else {}),
@@ -86,15 +127,15 @@ def fail(options: argparse.Namespace, message: str, exit_code: int, digest: str 
 def load(
     options: argparse.Namespace, environment: Mapping[str, str], *, offline: bool = False
 ) -> tuple[str, StackConfig]:
-    """Return the stack and its settings as the common flags name them; sets the log level.
+    """Return the stack and its settings as the common flags select them, and set the log level.
 
     Args:
         options: The parsed flags.
-        environment: Fills what the stack leaves open.
-        offline: Files alone are planned, so no stack is needed.
+        environment: Provides the settings that the stack does not set.
+        offline: Plan from files only, which needs no stack.
 
     Raises:
-        SettingsError: The settings are wrong, or it is not clear which stack is meant.
+        SettingsError: The settings are invalid, or it is not clear which stack the user means.
     """
     stack = options.stack or (None if offline else stack_config.only_stack(Path.cwd()))
     config = stack_config.load(Path.cwd(), stack, options.config, environment)
@@ -102,19 +143,19 @@ def load(
 
 
 def with_log_level(config: StackConfig) -> StackConfig:
-    """Return the settings of a run once its log level is in effect."""
+    """Set the log level of the settings, and return the settings."""
     logs.set_level(logging.getLevelNamesMapping()[config.settings.log_level.upper()])
     return config
 
 
-def seconds(given: str) -> float:
+def seconds(value: str) -> float:
     """Read a number of seconds.
 
     Raises:
-        argparse.ArgumentTypeError: It is negative, or has no end.
-        ValueError: It is no number.
+        argparse.ArgumentTypeError: The number is negative or infinite.
+        ValueError: The value is not a number.
     """
-    found = float(given)
-    if not 0 <= found < math.inf:
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of seconds")
-    return found
+    number = float(value)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a number of seconds")
+    return number

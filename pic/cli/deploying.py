@@ -1,4 +1,4 @@
-"""What the verbs that start an engine share: what they work on, progress, and their report."""
+"""Holds what the verbs that start an engine share: the stack, progress, signals and the report."""
 
 import argparse
 import contextlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pic.cli import common, run_log
-from pic.cli.run_log import Action, Scene
+from pic.cli.run_log import LogContext, LogLine
 from pic.core import logs
 from pic.core.errors import (
     FailedError,
@@ -20,7 +20,7 @@ from pic.core.errors import (
     PicError,
     SettingsError,
 )
-from pic.engine.outcome import Failure, Outcome, counted
+from pic.engine.outcome import Failure, Outcome, counts_as_text
 from pic.report import text as text_report
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
@@ -30,169 +30,178 @@ if TYPE_CHECKING:
     from pic.engine.engine import Engine
     from pic.run.situation import Situation
 
-EVERY_SECONDS = 1.0
+PROGRESS_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A stack and everything that is situation of it before an engine runs."""
+    """A stack, its engine, and everything that is known before the engine runs."""
 
     engine: "Engine"
     situation: "Situation"
 
 
 def add_acknowledge(verb: argparse.ArgumentParser) -> None:
-    """Add the flag that lets refused changes through."""
+    """Add the flag that allows refused changes."""
     verb.add_argument(
         "--acknowledge",
         metavar="DIGEST",
-        help="let exactly the changes through that a refusal has printed this digest of",
+        help="allow exactly the changes that the guard refused with this digest",
     )
 
 
 def config(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple[str, StackConfig]:
-    """Return the stack and the settings to deploy with.
+    """Return the stack and the settings of a deployment.
 
     Raises:
-        SettingsError: The settings cannot be right.
+        SettingsError: The settings are invalid, or this is not the folder of the project.
     """
     stack = options.stack or stack_config.only_stack(Path.cwd())
-    raw = stack_config.stored(Path.cwd(), stack, options.config)
+    settings = stack_config.unparsed_settings(Path.cwd(), stack, options.config)
     if getattr(options, "acknowledge", None):
-        raw["acknowledge"] = options.acknowledge
+        settings["acknowledge"] = options.acknowledge
     if not Path("Pulumi.yaml").is_file():
-        raise SettingsError(["there is no Pulumi.yaml here: run pic in the project's folder"])
-    return stack, common.with_log_level(stack_config.deployable(raw, stack, environment))
+        raise SettingsError(
+            ["Pulumi.yaml is not in this folder: run pic in the folder of the project"]
+        )
+    return stack, common.with_log_level(stack_config.deployable(settings, stack, environment))
 
 
-def work(options: argparse.Namespace, environment: Mapping[str, str]) -> Deployment:
-    """Read the settings and the cluster.
+def prepare(options: argparse.Namespace, environment: Mapping[str, str]) -> Deployment:
+    """Read the settings and the cluster, and make the engine ready.
 
     Raises:
-        SettingsError: The settings cannot be right.
-        ClusterError: The cluster could not be read whole.
-        EngineError: There is no engine.
+        SettingsError: The settings are invalid.
+        ClusterError: pic cannot read the whole cluster.
+        EngineError: There is no Pulumi CLI.
     """
-    # They take a tenth of a second to import, which other verbs do without.
+    # These imports take a tenth of a second, which the other verbs save.
     from pic.engine import driver  # noqa: PLC0415
-    from pic.run import situation as looking  # noqa: PLC0415
+    from pic.run import situation as situations  # noqa: PLC0415
 
-    stack, stack_settings = config(options, environment)
+    stack, run_config = config(options, environment)
     progress = Progress(options)
-    steal = getattr(options, "steal_locks", False)
-    engine = driver.engine_for(stack_settings, stack, environment, progress.step, steal_locks=steal)
-    engine.ask_ahead()
+    steal_locks = getattr(options, "steal_locks", False)
+    engine = driver.engine_for(
+        run_config, stack, environment, progress.step, steal_locks=steal_locks
+    )
+    engine.prefetch_outputs()
     common.progress(options, "reading the cluster")
-    return Deployment(engine, looking.survey(stack_settings, environment))
+    return Deployment(engine, situations.connect_and_plan(run_config, environment))
 
 
-def teller(options: argparse.Namespace) -> Callable[[str], None]:
-    """Return what says on a terminal what is being done."""
-    return lambda what: common.progress(options, what)
+def progress_reporter(options: argparse.Namespace) -> Callable[[str], None]:
+    """Return a function that prints what pic does now, as `common.progress` does."""
+    return lambda action: common.progress(options, action)
 
 
 @dataclass
 class Progress:
-    """Says on a terminal how far an engine is, at most once a second."""
+    """Prints how many steps the engine has done, at most once a second."""
 
     options: argparse.Namespace
     last: float = field(default_factory=time.monotonic)
 
     def step(self, outcome: Outcome) -> None:
-        """Take note of a step."""
+        """Print the number of steps, unless the last line is less than a second old."""
         now = time.monotonic()
-        if now - self.last >= EVERY_SECONDS:
+        if now - self.last >= PROGRESS_SECONDS:
             self.last = now
             common.progress(self.options, f"{outcome.done} steps done")
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """Let a signal between two passes of the engine end a run like one during a pass.
+    """Let SIGINT and SIGTERM end a run cleanly, also between two passes of the engine.
 
     Raises:
-        InterruptedRunError: There was one.
+        InterruptedRunError: A signal arrived between two passes.
     """
-    main = threading.current_thread() is threading.main_thread()
-    # As process 1 of a container, nothing would happen by default.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if main else None
+    # Python allows signal handlers in the main thread only.
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    # SIGTERM has no default action in process 1 of a container, so pic needs a handler.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if in_main_thread else None
     try:
         yield
     except KeyboardInterrupt as error:
         raise InterruptedRunError(
-            "interrupted between two steps: what was done is saved. Run again to finish"
+            "interrupted between two steps: pic has saved what it did. Run again to finish"
         ) from error
     finally:
-        if main:
+        if in_main_thread:
             signal.signal(signal.SIGTERM, before)
 
 
-def begin(situation: "Situation") -> None:
-    """Log which Ingresses something is to be done for."""
-    _log(run_log.begun(Scene(situation.plan, situation.changes, situation.snapshot.ingresses)))
+def log_start(situation: "Situation") -> None:
+    """Log the Ingresses that the run changes something for."""
+    context = LogContext(situation.plan, situation.changes, situation.snapshot.ingresses)
+    _log(run_log.start_lines(context))
 
 
 def conclude(options: argparse.Namespace, situation: "Situation", result: "DeployResult") -> None:
-    """Log and print what was done.
+    """Log and print what the run did.
 
     Raises:
         FailedError: Some resources failed.
-        TargetError: None did, but a target did not answer.
+        TargetError: No resource failed, but a target did not answer.
     """
     if result.outcome is None:
         _raise_unread(result)
         print("Nothing to do: everything is as it was deployed.")
         return
-    _tell(
-        options, result.outcome, Scene(situation.plan, result.changes, situation.snapshot.ingresses)
-    )
+    context = LogContext(situation.plan, result.changes, situation.snapshot.ingresses)
+    _log_outcome(options, result.outcome, context)
     if result.changes:
         print(text_report.render_changes(result.changes))
     if result.failures:
-        raise FailedError(_failed(result.failures))
-    print(f"Done: {counted(result.outcome.changed) or 'nothing had to be changed'}.")
+        raise FailedError(_failure_message(result.failures))
+    print(f"Done: {counts_as_text(result.outcome.changed) or 'nothing changed'}.")
     _raise_unread(result)
 
 
 def _raise_unread(result: "DeployResult") -> None:
-    for error in result.unread.values():
+    for error in result.unread_targets.values():
         raise error
 
 
-def _tell(options: argparse.Namespace, outcome: Outcome, scene: Scene) -> None:
-    """Log each thing once: a person reads in the report what was done."""
-    told = set()
+def _log_outcome(options: argparse.Namespace, outcome: Outcome, context: LogContext) -> None:
+    """Log what the run did. Without `--log-format`, the printed changes already show most of it."""
+    logged = set()
     if options.log_format:
-        _log(run_log.noticed(scene))
-        told = {text_report.notice_text(each) for each in scene.plan.notices}
+        _log(run_log.notice_lines(context))
+        logged = {text_report.notice_text(notice) for notice in context.plan.notices}
+    # The program passes the notices to the engine as warnings, so they come back here.
     for warning in outcome.warnings:
-        if warning not in told:
+        if warning not in logged:
             logs.log(logs.WARN, warning)
     if options.log_format or logs.is_debug():
-        _log(run_log.done(outcome, scene))
+        _log(run_log.outcome_lines(outcome, context))
 
 
-def _log(lines: Iterable[Action]) -> None:
-    for each in lines:
-        logs.log(each.level, each.message, **each.fields)
+def _log(lines: Iterable[LogLine]) -> None:
+    for line in lines:
+        logs.log(line.level, line.message, **line.fields)
 
 
-def _failed(failures: tuple[Failure, ...]) -> str:
-    lines = [f"{each.host} ({each.kind.value}): {each.words}" for each in failures]
-    return "\n".join([f"{len(failures)} resources failed; the others are done:", *lines])
+def _failure_message(failures: tuple[Failure, ...]) -> str:
+    lines = [
+        f"{failure.host} ({failure.kind.value}): {failure.plain_message}" for failure in failures
+    ]
+    noun = "resource" if len(failures) == 1 else "resources"
+    return "\n".join([f"{len(failures)} {noun} failed; the others are done:", *lines])
 
 
 def check_report(path: str | None) -> None:
-    """Make the file of the report, before anything is done.
+    """Create the file of the report, before the run does anything.
 
     Raises:
-        SettingsError: It cannot be written.
+        SettingsError: The file cannot be written.
     """
     try:
         if path:
             Path(path).write_text("")
-    except OSError as failed:
-        raise SettingsError([f"--report {path} cannot be written: {failed}"]) from failed
+    except OSError as error:
+        raise SettingsError([f"--report {path} cannot be written: {error}"]) from error
 
 
 def write_report(
@@ -201,10 +210,17 @@ def write_report(
     error: PicError | None,
     situation: "Situation | None" = None,
 ) -> None:
-    """Write what happened as JSON, for what decides whether and when to try again (DESIGN 9.15).
+    """Write what happened as JSON, for a program that decides whether and when to retry.
 
-    Where neither is situation there is nothing to say. Only where all went well it says what is
-    deployed since, which was situation before.
+    An unexpected error writes nothing: the file stays empty. `version` changes when readers have
+    to change.
+
+    Args:
+        path: The file; None writes nothing.
+        result: What the engine did; None if it did not run to its end.
+        error: Why the run failed; None if it succeeded.
+        situation: What the run was based on. The report contains what is now deployed only if
+            the run succeeded.
     """
     if not path or (result is None and error is None):
         return
@@ -215,13 +231,13 @@ def write_report(
         "changed": dict(result.outcome.changed) if result and result.outcome else {},
         "failures": [
             {
-                "target": each.target,
-                "host": each.host,
-                "class": each.kind.value,
-                "retryAfter": each.retry_after,
-                "message": each.words,
+                "target": failure.target,
+                "host": failure.host,
+                "class": failure.kind.value,
+                "retryAfter": failure.retry_after,
+                "message": failure.plain_message,
             }
-            for each in (result.reported if result else ())
+            for failure in (result.all_failures if result else ())
         ],
         "error": str(error) if error else None,
     }
@@ -231,7 +247,7 @@ def write_report(
 
 
 def _deployment(situation: "Situation") -> dict[str, object]:
-    from pic.run import fingerprint  # noqa: PLC0415 - see work
+    from pic.run import fingerprint  # noqa: PLC0415 - as in prepare
 
     return fingerprint.deployment(situation)
 

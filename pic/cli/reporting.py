@@ -1,4 +1,4 @@
-"""What the verbs of a pull request share: their flags, what they compare, and their report."""
+"""Holds what the verbs for a pull request share: their flags, the comparison, and the report."""
 
 import argparse
 import json
@@ -9,55 +9,54 @@ from pathlib import Path
 from pic.cli import common
 from pic.core.errors import RefusedError, SettingsError
 from pic.core.visible import visible
-from pic.report import (
-    html,
-    markdown,
-    review,
-    tables,
-)
-from pic.report import (
-    text as text_report,
-)
+from pic.report import html, markdown, tables
+from pic.report import review as reviews
+from pic.report import text as text_report
 from pic.report.review import Review
 from pic.run import comparison
 from pic.run.comparison import Comparison
 from pic.snapshot.branch import Branch, check_stdin
 
+# A job of GitHub Actions shows the Markdown in the file that this variable names.
 SUMMARY = "GITHUB_STEP_SUMMARY"
 STDOUT = "-"
 DIFFERENT = 7
 
-FORMS: Mapping[str, Callable[[Review], str]] = {
-    "text": lambda value: f"{text_report.render_review(value)}\n",
-    "json": lambda value: json.dumps(review.as_json(value), indent=2, ensure_ascii=False) + "\n",
+FORMATS: Mapping[str, Callable[[Review], str]] = {
+    "text": lambda review: f"{text_report.render_review(review)}\n",
+    "json": lambda review: json.dumps(reviews.as_json(review), indent=2, ensure_ascii=False) + "\n",
     "markdown": markdown.render_review,
     "html": html.render_review,
 }
 
 
 def add(verb: argparse.ArgumentParser) -> None:
-    """Add the flags of a report and of the files of a branch."""
+    """Add the flags for the files of a branch, and for the report."""
     common.add_manifests(verb)
     verb.add_argument(
         "--base",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="the same files of the target branch: what only they hold is deleted by the branch",
+        help="the same files on the target branch: the branch deletes the objects that only these"
+        " contain",
     )
     verb.add_argument(
         "--removed",
         nargs="+",
         default=[],
         metavar="FILE",
-        help="files of objects that the branch deletes",
+        help="files with the objects that the branch deletes",
     )
     add_snapshot(verb)
     verb.add_argument(
-        "--output", choices=tuple(FORMS), default="text", help="form of the report (text)"
+        "--output", choices=tuple(FORMATS), default="text", help="report format (default: text)"
     )
     verb.add_argument(
-        "--out", default=STDOUT, metavar="FILE", help="where it is written (standard output)"
+        "--out",
+        default=STDOUT,
+        metavar="FILE",
+        help="write the report to a file (default: standard output)",
     )
     verb.add_argument(
         "--expect-no-changes", action="store_true", help="exit with 7 if there are changes"
@@ -65,12 +64,12 @@ def add(verb: argparse.ArgumentParser) -> None:
 
 
 def add_snapshot(verb: argparse.ArgumentParser) -> None:
-    """Add the flag of the snapshot file."""
+    """Add the flag that names a snapshot file."""
     verb.add_argument(
         "--snapshot",
         default="",
         metavar="FILE",
-        help="what pic snapshot wrote, instead of the cluster: needs no credentials",
+        help="use a file of pic snapshot instead of the cluster: this needs no credentials",
     )
 
 
@@ -79,7 +78,7 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
 
     Raises:
         SettingsError: Settings, flags or files are wrong.
-        ClusterError: The cluster could not be read whole.
+        ClusterError: pic cannot read the whole cluster.
     """
     check_stdin(options.manifests, options.base, options.removed, [options.snapshot])
     stack, config = common.load(options, environment)
@@ -89,20 +88,20 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
     return comparison.compare(stack, config, environment, branch, options.snapshot)
 
 
-def deliver(value: Review, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Write the report, whole, and return the exit code: 3 if refused, 7 if not as expected.
+def deliver(review: Review, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Write the whole report and return the exit code: 3 if the guard refuses, 7 for changes.
 
     Raises:
         SettingsError: A file cannot be written.
     """
-    text = FORMS[options.output](value)
+    text = FORMATS[options.output](review)
     if options.out == STDOUT:
         sys.stdout.write(text)
     else:
         _write(text, options.out, "w")
     if summary := environment.get(SUMMARY):
-        _write(markdown.render_review(value), summary, "a")
-    return _conclude(value, options)
+        _write(markdown.render_review(review), summary, "a")
+    return _conclude(review, options)
 
 
 def _write(text: str, path: str, mode: str) -> None:
@@ -113,15 +112,15 @@ def _write(text: str, path: str, mode: str) -> None:
         raise SettingsError([f"{path} cannot be written: {error.strerror}"]) from error
 
 
-def _conclude(value: Review, options: argparse.Namespace) -> int:
-    if value.refusals:
-        # A log shows why a job fails, wherever the report went.
-        reasons = visible(" ".join(refusal.message for refusal in value.refusals))
-        digest = value.changes.digest if value.acknowledgeable else ""
+def _conclude(review: Review, options: argparse.Namespace) -> int:
+    if review.refusals:
+        # The report may go to a file, but the log of a job must show why the job fails.
+        reasons = visible(" ".join(refusal.message for refusal in review.refusals))
+        digest = review.changes.digest if review.acknowledgeable else ""
         code = RefusedError.exit_code
-        common.fail(options, f"the guard refuses this: {reasons}", code, digest)
+        common.fail(options, f"the guard refuses these changes: {reasons}", code, digest)
         return code
-    if options.expect_no_changes and value.changes:
-        common.fail(options, f"there are changes: {tables.counts(value)}", DIFFERENT)
+    if options.expect_no_changes and review.changes:
+        common.fail(options, f"there are changes: {tables.counts(review)}", DIFFERENT)
         return DIFFERENT
     return 0

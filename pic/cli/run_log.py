@@ -1,6 +1,7 @@
-"""What a run did, as one log line for each thing: its level, its message and its fields. No I/O.
+"""Describes what a run did as lines of a log: level, message and fields. No I/O.
 
-Messages and fields of DNS records are those of the operator that the target follows.
+The lines about DNS records have the messages and fields of the Pi-hole operator that pic follows
+(docs/pihole.md), so that existing log filters keep working.
 """
 
 import logging
@@ -25,11 +26,12 @@ from pic.planning import dns_records
 from pic.planning.changes import Changes
 from pic.settings.parse import TargetName
 
-# An annotation may hold a quarter of a megabyte.
-SHOWN = 80
+# An annotation may contain 256 KiB. A log line shows this many characters of its value.
+MAX_VALUE = 80
 
-# What a step of the engine comes to; of a replacement, which takes several, only the last counts.
-DONE: Mapping[str, str] = {
+# What the log calls each step of the engine. Pulumi replaces an object in several steps, and only
+# one of them is listed, so that a replacement is one line.
+RESULTS: Mapping[str, str] = {
     "create": "created",
     "create-replacement": "updated",
     "delete": "deleted",
@@ -40,12 +42,12 @@ DONE: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class LogLine:
     """One line of the log.
 
     Attributes:
-        level: As the standard library counts them, such as `logging.INFO`.
-        fields: In the order in which they are written.
+        level: A level of the module `logging`, such as `logging.INFO`.
+        fields: The fields in their order.
     """
 
     level: int
@@ -54,11 +56,11 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """What a run set out with: what it knows of hosts, and whose they are.
+class LogContext:
+    """What the log has to know of a run: the plan, the changes, and the Ingresses behind them.
 
     Attributes:
-        ingresses: All that there are, of whatever class.
+        ingresses: All Ingresses of the cluster, of any class.
     """
 
     plan: Plan
@@ -66,127 +68,137 @@ class Scene:
     ingresses: Sequence[Ingress] = ()
 
 
-def begun(scene: Scene) -> tuple[Action, ...]:
-    """Return one line for each Ingress that something is to be done for."""
-    found = scene.changes
-    owned: list[Sequence[Owner]] = [
-        *(each.owners for each in found.created),
-        *(each.resource.owners for each in found.updated),
-        *(each.resource.owners for each in found.moved),
-        *(_owners(each) for each in found.removed),
-        *(each.owners for each in found.records.created),
-        *(each.record.owners for each in found.records.updated),
+def start_lines(context: LogContext) -> tuple[LogLine, ...]:
+    """Return one line for each Ingress that the run changes something for."""
+    changes = context.changes
+    owners: list[Sequence[Owner]] = [
+        *(resource.owners for resource in changes.created),
+        *(update.resource.owners for update in changes.updated),
+        *(move.resource.owners for move in changes.moved),
+        *(_owners(live) for live in changes.removed),
+        *(record.owners for record in changes.records.created),
+        *(update.record.owners for update in changes.records.updated),
     ]
-    names = sorted({_name(owner) for owners in owned for owner in owners})
-    return tuple(Action(logging.DEBUG, "reconcile started", {"ingress": name}) for name in names)
+    names = sorted({_name(owner) for group in owners for owner in group})
+    return tuple(LogLine(logging.DEBUG, "reconcile started", {"ingress": name}) for name in names)
 
 
-def noticed(scene: Scene) -> tuple[Action, ...]:
+def notice_lines(context: LogContext) -> tuple[LogLine, ...]:
     """Return one line for each notice of the plan."""
-    values = {(each.namespace, each.name): each.annotations for each in scene.ingresses}
-    return tuple(_notice(each, values) for each in scene.plan.notices)
+    annotations = {
+        (ingress.namespace, ingress.name): ingress.annotations for ingress in context.ingresses
+    }
+    return tuple(_notice(notice, annotations) for notice in context.plan.notices)
 
 
-def done(outcome: Outcome, scene: Scene) -> tuple[Action, ...]:
-    """Return one line for each thing that the engine did or could not do, sorted by its name."""
-    whole = _Run(outcome, scene)
+def outcome_lines(outcome: Outcome, context: LogContext) -> tuple[LogLine, ...]:
+    """Return one line for each resource that the engine changed or could not change, by name.
+
+    At the end there is one line for each Ingress with a failure.
+    """
+    log = _OutcomeLog(outcome, context)
     steps = sorted((host_of(urn), op, urn) for op, urn in _steps(outcome))
-    lines = [whole.step(op, urn) for _, op, urn in steps]
-    begun = {name for name, _, _ in steps}
-    unread = [each for each in outcome.failures if each.host not in begun]
-    lines += [whole.unread(each) for each in unread]
-    return (*lines, *whole.failed())
+    lines = [log.step_line(op, urn) for _, op, urn in steps]
+    changed = {name for name, _, _ in steps}
+    # The engine reads a resource before it changes it. A failed read leaves no step.
+    unread = [failure for failure in outcome.failures if failure.host not in changed]
+    lines += [log.unread_line(failure) for failure in unread]
+    return (*lines, *log.ingress_lines())
 
 
 def _steps(outcome: Outcome) -> Iterator[tuple[str, str]]:
     for op, urns in outcome.steps.items():
-        if op in DONE:
-            yield from ((op, urn) for urn in sorted(set(urns)) if _is_ours(urn))
+        if op in RESULTS:
+            yield from ((op, urn) for urn in sorted(set(urns)) if _is_logged(urn))
 
 
-def _is_ours(urn: str) -> bool:
+def _is_logged(urn: str) -> bool:
     return KIND in urn or RECORD_TYPE in urn
 
 
-class _Run:
-    """Finds who and what a step of the engine is about."""
+class _OutcomeLog:
+    """Builds the lines for the steps of the engine, and collects the errors of each Ingress."""
 
-    def __init__(self, outcome: Outcome, scene: Scene) -> None:
-        self.failures = {each.host: each.words for each in outcome.failures}
-        self.resources = _resources(scene)
-        self.records = {record_id(each): each for each in scene.plan.records}
-        self.old = {record_id(e.record): e.live.ip for e in scene.changes.records.updated}
-        self.registered = {
-            host: f"{each.namespace}/{each.name}"
-            for each in scene.ingresses
-            for host in sorted(dns_records.managed_hosts([each]))
+    def __init__(self, outcome: Outcome, context: LogContext) -> None:
+        self.failures = {failure.host: failure.plain_message for failure in outcome.failures}
+        self.resources = _resources(context)
+        self.records = {record_id(record): record for record in context.plan.records}
+        self.old_ips = {
+            record_id(update.record): update.live.ip for update in context.changes.records.updated
         }
-        self.concerned: dict[str, list[str]] = {}
+        self.annotated = {
+            host: f"{ingress.namespace}/{ingress.name}"
+            for ingress in context.ingresses
+            for host in sorted(dns_records.managed_hosts([ingress]))
+        }
+        self.errors: dict[str, list[str]] = {}
 
-    def step(self, op: str, urn: str) -> Action:
+    def step_line(self, op: str, urn: str) -> LogLine:
         name = host_of(urn)
-        return self.record(op, name) if RECORD_TYPE in urn else self.resource(op, name)
+        return self.record_line(op, name) if RECORD_TYPE in urn else self.resource_line(op, name)
 
-    def resource(self, op: str, name: str) -> Action:
-        ingress, what = self.resources.get(name, ("", ""))
-        fields = {"ingress": ingress, "host": name, "object": what}
-        if name in self.failures:
-            more = {"operation": op, "error": self.blame(ingress, name)}
-            return Action(logging.ERROR, "resource failed", {**fields, **more})
-        return Action(logging.INFO, f"resource {DONE[op]}", fields)
+    def resource_line(self, op: str, host: str) -> LogLine:
+        ingress, key = self.resources.get(host, ("", ""))
+        fields = {"ingress": ingress, "host": host, "object": key}
+        if host in self.failures:
+            failure = {"operation": op, "error": self.add_error(ingress, host)}
+            return LogLine(logging.ERROR, "resource failed", {**fields, **failure})
+        return LogLine(logging.INFO, f"resource {RESULTS[op]}", fields)
 
-    def unread(self, failure: Failure) -> Action:
-        """Tell of what could not even be read, so that no step was begun."""
+    def unread_line(self, failure: Failure) -> LogLine:
+        """Return the line for a resource that the engine could not even read."""
         if failure.target == TargetName.PIHOLE:
-            return self.record("read", failure.host)
-        return self.resource("read", failure.host)
+            return self.record_line("read", failure.host)
+        return self.resource_line("read", failure.host)
 
-    def record(self, op: str, name: str) -> Action:
+    def record_line(self, op: str, name: str) -> LogLine:
         host, _, _ = name.rpartition("/")
         planned = self.records.get(name)
-        # Nobody but an Ingress that is annotated with it tells whose a deleted record was.
-        ingress = _names(planned.owners) if planned else self.registered.get(host, "")
+        # The plan no longer has a deleted record. Only an annotation still names its Ingress.
+        ingress = _names(planned.owners) if planned else self.annotated.get(host, "")
         if name in self.failures:
-            fields = {"ingress": ingress, "operation": op, "error": self.blame(ingress, name)}
-            return Action(logging.ERROR, "pi-hole api error", fields)
+            error = self.add_error(ingress, name)
+            fields = {"ingress": ingress, "operation": op, "error": error}
+            return LogLine(logging.ERROR, "pi-hole api error", fields)
         fields = {"ingress": ingress, "host": host, **self.addresses(op, name, planned)}
-        return Action(logging.INFO, f"dns record {DONE[op]}", fields)
+        return LogLine(logging.INFO, f"dns record {RESULTS[op]}", fields)
 
     def addresses(self, op: str, name: str, planned: Record | None) -> dict[str, str]:
         new = planned.ip if planned else ""
-        match DONE[op]:
+        match RESULTS[op]:
             case "deleted":
                 return {}
             case "updated":
-                return {"old_ip": self.old.get(name, ""), "new_ip": new}
+                return {"old_ip": self.old_ips.get(name, ""), "new_ip": new}
             case _:
                 return {"ip": new}
 
-    def blame(self, ingress: str, name: str) -> str:
-        """Keep an error for its Ingress, and return it."""
-        self.concerned.setdefault(ingress, []).append(f"{name}: {self.failures[name]}")
+    def add_error(self, ingress: str, name: str) -> str:
+        """Add the error of a resource to its Ingress, and return it."""
+        self.errors.setdefault(ingress, []).append(f"{name}: {self.failures[name]}")
         return self.failures[name]
 
-    def failed(self) -> Iterator[Action]:
-        for ingress, errors in sorted(self.concerned.items()):
+    def ingress_lines(self) -> Iterator[LogLine]:
+        for ingress, errors in sorted(self.errors.items()):
             fields = {"ingress": ingress, "error": "\n".join(errors)}
-            yield Action(logging.ERROR, "reconcile failed", fields)
+            yield LogLine(logging.ERROR, "reconcile failed", fields)
 
 
-def _resources(scene: Scene) -> dict[str, tuple[str, str]]:
-    """Return the Ingresses and the object of each host, planned or to go."""
-    gone = {each.host: each for each in scene.changes.removed}
-    planned = {each.host: each for each in scene.plan.resources}
-    found: dict[str, LiveResource | Resource] = {**gone, **planned}
-    return {host: (_names(_owners(each)), "/".join(each.key)) for host, each in found.items()}
+def _resources(context: LogContext) -> dict[str, tuple[str, str]]:
+    """Return the Ingresses and the object of each host that is planned or to be removed."""
+    removed = {live.host: live for live in context.changes.removed}
+    planned = {resource.host: resource for resource in context.plan.resources}
+    by_host: dict[str, LiveResource | Resource] = {**removed, **planned}
+    return {host: (_names(_owners(entry)), "/".join(entry.key)) for host, entry in by_host.items()}
 
 
-def _owners(owned: LiveResource | Resource) -> tuple[Owner, ...]:
-    """Return the Ingresses of an object; the labels know one where no reference does."""
-    labelled = owned.labels.get(NAME_LABEL)
-    if owned.owners or not labelled:
-        return owned.owners
-    return (Owner(owned.namespace, labelled, ""),)
+def _owners(resource: LiveResource | Resource) -> tuple[Owner, ...]:
+    """Return the Ingresses of an object: its ownerReferences, or the one in its labels."""
+    name = resource.labels.get(NAME_LABEL)
+    # With pic:ownerReferences: false, an object has only labels.
+    if resource.owners or not name:
+        return resource.owners
+    return (Owner(resource.namespace, name, ""),)
 
 
 def _names(owners: Iterable[Owner]) -> str:
@@ -197,20 +209,22 @@ def _name(owner: Owner) -> str:
     return f"{owner.namespace}/{owner.name}"
 
 
-def _notice(notice: Notice, values: Mapping[tuple[str, str], Mapping[str, str | None]]) -> Action:
-    about = str(notice.about)
-    found = values.get((notice.about.namespace, notice.about.name), {})
+def _notice(
+    notice: Notice, annotations: Mapping[tuple[str, str], Mapping[str, str | None]]
+) -> LogLine:
+    subject = str(notice.about)
+    values = annotations.get((notice.about.namespace, notice.about.name), {})
     if notice.reason is Reason.NO_HOSTS:
-        return Action(logging.WARNING, "ingress skipped (no hosts)", {"ingress": about})
+        return LogLine(logging.WARNING, "ingress skipped (no hosts)", {"ingress": subject})
     if notice.reason is Reason.PIHOLE_UNREADABLE:
         fields = {"ingress": "", "operation": "list", "error": notice.message}
-        return Action(logging.ERROR, "pi-hole api error", fields)
-    if notice.annotation in found:
-        value = (found[notice.annotation] or "")[:SHOWN]
-        fields = {"ingress": about, "annotation": notice.annotation, "value": value}
-        return Action(logging.WARNING, "invalid annotation", {**fields, "error": notice.message})
+        return LogLine(logging.ERROR, "pi-hole api error", fields)
+    if notice.annotation in values:
+        value = (values[notice.annotation] or "")[:MAX_VALUE]
+        fields = {"ingress": subject, "annotation": notice.annotation, "value": value}
+        return LogLine(logging.WARNING, "invalid annotation", {**fields, "error": notice.message})
     level = logging.WARNING if notice.level is Level.WARNING else logging.INFO
-    where = "ingress" if notice.about.kind == "Ingress" else "object"
+    subject_field = "ingress" if notice.about.kind == "Ingress" else "object"
     host = {"host": notice.host} if notice.host else {}
-    fields = {"reason": notice.reason.value, where: about, **host, "text": notice.message}
-    return Action(level, "notice", fields)
+    fields = {"reason": notice.reason.value, subject_field: subject, **host, "text": notice.message}
+    return LogLine(level, "notice", fields)

@@ -15,7 +15,7 @@ metadata: {name: home}
 spec: {organizationRef: {name: acme}, siteName: home}
 """
 NEXT = """
-CRDs and permissions are there. Next:
+The cluster has all CRDs and permissions that pic needs. Next:
   pulumi stack init prod
   pulumi preview --stack prod
 """

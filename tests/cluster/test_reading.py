@@ -327,7 +327,7 @@ def test_the_documented_permissions_suffice_for_init(
         '  pic:ingressClasses: ["pangolin", ""]\n'
         f"  pic:clusterId: {uid(account.plane)}\n"
         "\n"
-        "CRDs and permissions are there. Next:\n"
+        "The cluster has all CRDs and permissions that pic needs. Next:\n"
         "  pulumi stack init prod\n"
         "  pulumi preview --stack prod\n",
     )

@@ -1,4 +1,4 @@
-"""What the tests of the verbs that deploy expect of the project that they are in."""
+"""Names what the tests of the verbs that deploy find in their project."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from tests.support.fakes import HOST
 OLD = "old.example.com"
 NAME = "pic-prod-web-7144d925"
 CREATED = f"+ {HOST} (prod/{NAME}) is created, access: public\n"
-MAKING = Outcome({"create": [urn(HOST)]})
+CREATING = Outcome({"create": [urn(HOST)]})
 
 Capture: TypeAlias = pytest.CaptureFixture[str]
-Use: TypeAlias = Callable[[Engine], None]
+UseEngine: TypeAlias = Callable[[Engine], None]

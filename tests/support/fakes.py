@@ -1,7 +1,6 @@
 """Provides a fake engine, a project with a stack for it, and the situations of the stack."""
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,8 @@ from tests.support.deployed import (
     wanted,
 )
 
+# The tests of the command line run in the folder of their project, which has the kubeconfig.
+ENVIRONMENT = {"KUBECONFIG": "config"}
 DONE = Outcome({"update": [urn(A)]})
 HOST = "app.example.com"
 
@@ -120,23 +121,26 @@ def outputs_of(situation: Situation, **deployed: str) -> dict[str, Any]:
 def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     """Work in a project with one stack; its cluster has one Ingress, for HOST."""
     monkeypatch.chdir(root)
-    for name in [key for key in os.environ if key.startswith(("PIC_", "PIHOLE_", "LOG_LEVEL"))]:
-        monkeypatch.delenv(name)
     (root / "Pulumi.yaml").write_text("name: pic\n")
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
     with serving() as api:
         fill_cluster(api, [ingress("web", HOST)])
-        monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
+        api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])
         yield api
 
 
 def use_engine(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
-    """Give the verbs an engine."""
+    """Give the verbs an engine.
+
+    This is the only place where they get one, and no flag or setting selects it.
+    """
     monkeypatch.setattr(driver, "engine_for", lambda *_, **__: engine)
 
 
-def run_pic(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def run_pic(
+    capsys: pytest.CaptureFixture[str], *words: str, **variables: str
+) -> tuple[int, str, str]:
     """Run a command line, and return its exit code, standard output and standard error."""
-    code = main.main(words)
+    code = main.main(words, {**ENVIRONMENT, **variables})
     output = capsys.readouterr()
     return code, output.out, output.err

@@ -1,4 +1,4 @@
-"""What the tests of the verbs that deploy have in common: a project, a cluster and an engine."""
+"""Provides what the tests of the verbs that deploy share: a project, a cluster and an engine."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.api import Api
-from tests.support.deploying import Use
+from tests.support.deploying import UseEngine
 from tests.support.fakes import project, use_engine
 
 
@@ -17,12 +17,12 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    """The cluster of a project that the test is in."""
-    with project(root, monkeypatch) as made:
-        yield made
+    """Work in a project, with this cluster."""
+    with project(root, monkeypatch) as server:
+        yield server
 
 
 @pytest.fixture
-def engines(monkeypatch: pytest.MonkeyPatch) -> Use:
-    """Let the verbs work with an engine that is a fake."""
+def engines(monkeypatch: pytest.MonkeyPatch) -> UseEngine:
+    """Return a function that gives the verbs an engine."""
     return lambda engine: use_engine(monkeypatch, engine)

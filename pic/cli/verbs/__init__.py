@@ -1,1 +1,1 @@
-"""The verbs of the command line, one module each; `pic.cli.main` registers them."""
+"""Implements the verbs of the command line, one module each; `pic.cli.main` registers them."""

@@ -1,4 +1,4 @@
-"""`pic destroy`: delete everything of a stack."""
+"""Implements `pic destroy`: deletes everything that a stack owns."""
 
 import argparse
 from collections.abc import Mapping
@@ -13,24 +13,28 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "destroy",
-        "delete everything that the stack has; guarded",
-        "Deletes every PangolinResource of the stack, and tells their Ingresses. It is refused"
-        " until the digest that it prints is acknowledged.",
-        "  pic destroy --stack old\n  pic destroy --stack old --acknowledge 3f1c9a5d0e77",
+        "delete everything that the stack owns, after an acknowledgement",
+        "Delete every PangolinResource and every DNS record of the stack. Ingresses stay, and get"
+        " an Event for each deleted host.\n\n"
+        "The first call deletes nothing: it lists what it would delete, and ends with exit code 3"
+        " and a digest. A second call with that digest deletes exactly this.",
+        "  pic destroy --stack old                              list everything, and the digest\n"
+        "  pic destroy --stack old --acknowledge 3f1c9a5d0e77   delete it",
     )
     deploying.add_acknowledge(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Delete everything."""
+    """Delete everything that the stack owns."""
     from pic.engine import driver  # noqa: PLC0415 - a tenth of a second to import
 
     with deploying.stoppable():
-        deployment = deploying.work(options, environment)
+        deployment = deploying.prepare(options, environment)
         situation = deployment.situation
-        removal = replace(situation, plan=Plan(), changes=driver.everything(situation))
-        deploying.begin(removal)
-        result = driver.destroy(deployment.engine, situation, deploying.teller(options))
+        removal = replace(situation, plan=Plan(), changes=driver.full_removal(situation))
+        deploying.log_start(removal)
+        tell = deploying.progress_reporter(options)
+        result = driver.destroy(deployment.engine, situation, tell)
         deploying.conclude(options, removal, result)
     return 0

@@ -1,4 +1,4 @@
-"""`pic diff`: what would change, told without Pulumi and without a state."""
+"""Implements `pic diff`: shows what a deployment would change, without Pulumi and its state."""
 
 import argparse
 from collections.abc import Mapping
@@ -11,13 +11,16 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "diff",
-        "compare the plan with what is live; changes nothing and needs no Pulumi",
-        "Reports what a deployment would change, most important first. With files of a branch:\n"
-        "what it would change once that branch is applied to the cluster.",
+        "show what a deployment would change; read-only, needs no Pulumi",
+        "Show how the plan differs from what is live, most important changes first. This changes"
+        " nothing, and needs neither Pulumi nor a state.\n\n"
+        "With --manifests, the report shows what a branch would change once it is applied to the"
+        " cluster. If the guard would refuse these changes, the exit code is 3, so that a pipeline"
+        " can block the merge. With --snapshot, no access to the cluster is needed.",
         "  pic diff --stack prod\n"
+        "  pic diff --stack prod --expect-no-changes        exit with 7 if there are changes\n"
         "  pic diff --stack prod --manifests deploy/ --base ../main/deploy/ --output markdown\n"
-        "  pic diff --stack prod --snapshot prod.json --manifests deploy/ --out review.txt\n"
-        "  pic diff --stack prod --expect-no-changes",
+        "  pic diff --stack prod --snapshot prod.json --manifests deploy/ --out review.txt",
     )
     reporting.add(verb)
     verb.set_defaults(run=run)
@@ -25,5 +28,5 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Report the difference."""
-    compared = reporting.compare(options, environment)
-    return reporting.deliver(compared.review, options, environment)
+    comparison = reporting.compare(options, environment)
+    return reporting.deliver(comparison.review, options, environment)

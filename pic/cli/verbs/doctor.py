@@ -1,4 +1,4 @@
-"""`pic doctor`: whether everything that a run needs is there."""
+"""Implements `pic doctor`: checks everything that a run needs."""
 
 import argparse
 import socket
@@ -14,21 +14,22 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "doctor",
-        "check the toolchain, the cluster, Pi-hole and the state backend",
-        "Checks everything that a run needs, and says for each what to do. Changes nothing. Ends"
-        " with 0 when nothing failed, 2 when settings or the environment have to change, else 5.",
+        "check everything that a run needs: tools, cluster, Pi-hole, backend",
+        "Check the Pulumi CLI, the project, the stack, the cluster, Pi-hole and the state backend."
+        " This changes nothing and asks no questions. Each failed check comes with its remedy, and"
+        " does not stop the others.\n\n"
+        "Exit codes: 0 if nothing failed; 2 if you have to change settings or the environment;"
+        " 5 for any other failure.",
         "  pic doctor --stack prod\n"
         "  pic doctor --output json | jq '.checks[] | select(.verdict == \"fail\")'",
     )
-    verb.add_argument(
-        "--output", choices=("text", "json"), default="text", help="form of the answer (text)"
-    )
+    common.add_output(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Print what each check finds."""
-    # The Kubernetes client takes a fifth of a second to import, which other verbs do without.
+    """Run the checks and print their findings."""
+    # The other verbs save this import: the Kubernetes client takes a fifth of a second.
     from pic.cli import doctor  # noqa: PLC0415
 
     context = doctor.DoctorContext(
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     )
     findings = []
     for finding in doctor.examine(context):
-        common.progress(options, f"{finding.name} is checked")
+        common.progress(options, f"checked {finding.name}")
         findings.append(finding)
     print(doctor.as_json(findings) if options.output == "json" else doctor.as_text(findings))
     return doctor.exit_code(findings)

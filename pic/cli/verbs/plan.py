@@ -1,4 +1,4 @@
-"""`pic plan`: what should exist."""
+"""Implements `pic plan`: prints what should exist."""
 
 import argparse
 import json
@@ -14,9 +14,9 @@ from pic.report import text as text_report
 from pic.run import reading, stack_config, targets
 from pic.snapshot import branch
 
-FORMS: Mapping[str, Callable[[Plan], str]] = {
-    "text": lambda value: f"{text_report.render_plan(value)}\n",
-    "json": lambda value: json.dumps(serialise.plan(value), indent=2, ensure_ascii=False) + "\n",
+FORMATS: Mapping[str, Callable[[Plan], str]] = {
+    "text": lambda plan: f"{text_report.render_plan(plan)}\n",
+    "json": lambda plan: json.dumps(serialise.plan(plan), indent=2, ensure_ascii=False) + "\n",
     "markdown": markdown.render_plan,
 }
 
@@ -26,25 +26,31 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "plan",
-        "print what should exist; changes nothing and needs no Pulumi",
-        "Prints the plan: one PangolinResource for each public host, and notices.",
-        "  pic plan --stack prod                     what the live cluster asks for\n"
-        "  pic plan --stack prod --manifests deploy/ the same with files of a branch\n"
+        "print what should exist for the Ingresses; read-only, needs no Pulumi",
+        "Print the plan: one PangolinResource for each public host, the DNS records, and a notice"
+        " for each problem in an Ingress. This changes nothing, and needs neither Pulumi nor a"
+        " state. To see what differs from the cluster, run pic diff.",
+        "  pic plan --stack prod                         plan for the live cluster\n"
+        "  pic plan --stack prod --manifests deploy/     plan as if a branch were applied\n"
         "  helm template . | pic plan --offline --manifests -",
     )
     common.add_manifests(verb)
-    verb.add_argument("--offline", action="store_true", help="use the manifests only, no cluster")
+    verb.add_argument(
+        "--offline", action="store_true", help="plan from --manifests only, without a cluster"
+    )
     reporting.add_snapshot(verb)
-    verb.add_argument("--output", choices=tuple(FORMS), default="text", help="form (text)")
+    verb.add_argument(
+        "--output", choices=tuple(FORMATS), default="text", help="output format (default: text)"
+    )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Print the plan."""
     if options.offline and not options.manifests:
-        raise SettingsError(["--offline needs --manifests: there is nothing else to plan from"])
+        raise SettingsError(["--offline needs --manifests, since it reads nothing else"])
     if options.offline and options.snapshot:
-        raise SettingsError(["--offline and --snapshot exclude each other"])
+        raise SettingsError(["--offline and --snapshot exclude each other: use one of them"])
     branch.check_stdin(options.manifests, [options.snapshot])
     _, config = common.load(options, environment, offline=options.offline)
     if options.offline:
@@ -56,5 +62,5 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
             config.settings, environment, options.manifests, options.snapshot
         )
     plan = targets.build_plan(snapshot, config.settings, config.label, config.ownership)
-    sys.stdout.write(FORMS[options.output](stack_config.with_remarks(plan, config.remarks)))
+    sys.stdout.write(FORMATS[options.output](stack_config.with_remarks(plan, config.remarks)))
     return 0

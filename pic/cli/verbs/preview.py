@@ -1,4 +1,4 @@
-"""`pic preview`: what a deployment would do, as the engine sees it."""
+"""Implements `pic preview`: shows what a deployment would do, and asks the engine to confirm it."""
 
 import argparse
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pic.cli import common, deploying, reporting
 from pic.core import logs
 from pic.core.errors import SettingsError
-from pic.engine.outcome import counted
+from pic.engine.outcome import counts_as_text
 
 
 def add(verbs: common.Verbs) -> None:
@@ -14,9 +14,9 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "preview",
-        "say what up would do, and let the engine agree; changes nothing",
-        "The report of pic diff, after Pulumi's own preview has shown that the engine sees it the"
-        " same way: it needs the state and its passphrase.",
+        "like diff, and let Pulumi confirm it; read-only, needs the state",
+        "Print the report of pic diff, and run a preview of Pulumi to confirm that the engine would"
+        " do the same. This changes nothing. It needs Pulumi, the state and its passphrase.",
         "  pic preview --stack prod\n"
         "  pic preview --stack prod --manifests deploy/ --base base/deploy/ --output markdown"
         " --out comment.md",
@@ -26,27 +26,35 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Preview."""
+    """Print the report, and what the engine says."""
     if options.snapshot:
         raise SettingsError(
-            ["--snapshot is for pic diff: the engine of a preview reads the cluster itself"]
+            [
+                "--snapshot does not work with pic preview, because the engine reads the cluster"
+                " itself: use pic diff"
+            ]
         )
-    # They take a tenth of a second to import, which other verbs do without.
+    # The other verbs save these imports, which take a tenth of a second.
     from pic.cluster import listing  # noqa: PLC0415
     from pic.engine import driver  # noqa: PLC0415
     from pic.run.situation import Situation  # noqa: PLC0415
 
     stack, config = deploying.config(options, environment)
-    compared = reporting.compare(options, environment)
+    comparison = reporting.compare(options, environment)
     transport = listing.connect(config.settings, environment)
-    situation = Situation(config, transport, compared.snapshot, compared.plan, compared.changes)
+    situation = Situation(
+        config, transport, comparison.snapshot, comparison.plan, comparison.changes
+    )
     engine = driver.engine_for(config, stack, environment, deploying.Progress(options).step)
-    common.progress(options, "asking the engine")
+    common.progress(options, "asking the engine for a preview")
     outcome = driver.preview(engine, situation)
-    code = reporting.deliver(compared.review, options, environment)
-    if more := driver.beyond(situation, outcome):
-        names = ", ".join(live.host for live in more)
-        logs.log(logs.WARN, f"the engine would also take away for a moment: {names}")
+    code = reporting.deliver(comparison.review, options, environment)
+    if removals := driver.unplanned_removals(situation, outcome):
+        hosts = ", ".join(live.host for live in removals)
+        logs.log(
+            logs.WARN, f"the engine would replace these, so they are away for a moment: {hosts}"
+        )
     else:
-        common.say(options, f"the engine agrees: {counted(outcome.changed) or 'nothing to do'}")
+        counts = counts_as_text(outcome.changed) or "nothing to do"
+        common.say(options, f"the engine agrees: {counts}")
     return code

@@ -1,4 +1,4 @@
-"""`pic snapshot`: what the cluster holds, for a run that may not read it."""
+"""Implements `pic snapshot`: writes what the cluster contains, for runs without credentials."""
 
 import argparse
 import sys
@@ -17,14 +17,20 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "snapshot",
-        "write what the cluster holds to a file, for --snapshot of plan and diff",
-        "Writes what planning looks at, whole or not at all. No Secret is read, no annotation of\n"
-        "others is written. A pull request from a fork is planned from it without credentials.",
-        "  pic snapshot --stack prod --out snapshot.json\n"
-        "  pic plan --stack prod --snapshot snapshot.json --manifests deploy/",
+        "save what the cluster contains, for plan and diff without credentials",
+        "Write everything that planning reads from the cluster to a file. pic plan and pic diff use"
+        " the file with --snapshot, for example for a pull request from a fork, whose job must not"
+        " have credentials of the cluster.\n\n"
+        "The file contains no Secrets, and no annotations but those that pic reads. If pic cannot"
+        " read the whole cluster, it writes nothing.",
+        "  pic snapshot --stack prod --out prod.json\n"
+        "  pic diff --stack prod --snapshot prod.json --manifests deploy/",
     )
     verb.add_argument(
-        "--out", default=STDOUT, metavar="FILE", help="where it is written (standard output)"
+        "--out",
+        default=STDOUT,
+        metavar="FILE",
+        help="write the snapshot to a file (default: standard output)",
     )
     verb.set_defaults(run=run)
 
@@ -33,7 +39,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Write the snapshot."""
     _, config = common.load(options, environment)
     common.progress(options, "reading the cluster")
-    raw = reading.look(config.settings, environment)
+    raw = reading.read_cluster_or_file(config.settings, environment)
     text = snapshot_file.render(raw, config.settings)
     if options.out == STDOUT:
         sys.stdout.write(text)

@@ -1,4 +1,4 @@
-"""`pic status`: what the operator makes of what is deployed."""
+"""Implements `pic status`: shows what the Pangolin operator reports on each host."""
 
 import argparse
 from collections.abc import Mapping
@@ -14,29 +14,22 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "status",
-        "show what the operator says of each host",
-        "Shows the live objects of the stack with the operator's own status: errors first, then"
-        " what is pending, then what is ready. Ends with 0 when all are ready, else with 6.",
+        "show what the Pangolin operator reports on each host; read-only",
+        "Show the live objects of the stack with the status that the Pangolin operator reports:"
+        " errors first, then pending objects, then ready ones. This changes nothing.\n\n"
+        "Exit codes: 0 if all objects are ready; 6 if some are pending or in error.",
         "  pic status --stack prod\n"
-        "  pic status --wait 300            until all are ready, five minutes at most\n"
-        "  pic status --output json",
+        "  pic status --stack prod --wait 300    wait at most five minutes until all are ready\n"
+        "  pic status --stack prod --output json",
     )
-    verb.add_argument(
-        "--output", choices=("text", "json"), default="text", help="form of the answer (text)"
-    )
-    verb.add_argument(
-        "--wait",
-        type=common.seconds,
-        default=0.0,
-        metavar="SECONDS",
-        help="wait so long for objects that are not ready (0)",
-    )
+    common.add_output(verb)
+    common.add_wait(verb, "wait at most this long until all objects are ready (default: 0)")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Print the status, after a wait if one was requested."""
-    # The Kubernetes client takes a fifth of a second to import, which other verbs do without.
+    """Print the status, after the wait that the user requested."""
+    # The other verbs save this import: the Kubernetes client takes a fifth of a second.
     from pic.cluster import listing, wait  # noqa: PLC0415
 
     _, config = common.load(options, environment)

@@ -1,4 +1,4 @@
-"""`pic up`: bring about what the Ingresses ask for."""
+"""Implements `pic up`: deploys what the Ingresses want."""
 
 import argparse
 from collections.abc import Mapping
@@ -16,28 +16,29 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "up",
-        "deploy: create, change and delete what differs; never asks",
-        "Reads the cluster, plans, and lets Pulumi bring it about. A guard refuses what is too"
-        " large, before anything happens. Without changes no engine is started.",
+        "deploy: create, change and delete what differs; never prompts",
+        "Read the cluster, plan, and let Pulumi create, change and delete what differs. If nothing"
+        " differs, the engine does not start.\n\n"
+        "Before anything changes, a guard refuses a run that would remove too many hosts or drop a"
+        " login: exit code 3, with a digest. Check the changes. If you want exactly these, run"
+        " pic up again with --acknowledge and the digest.\n\n"
+        "Run pic diff first to see what would change.",
         "  pic up --stack prod\n"
-        "  pic up --stack prod --acknowledge 3f1c9a5d0e77   let the refused changes through\n"
-        "  pic up --stack prod --report run.json            for what decides when to try again",
+        "  pic up --stack prod --acknowledge 3f1c9a5d0e77   allow the refused changes\n"
+        "  pic up --stack prod --wait 300                   wait until all hosts are ready\n"
+        "  pic up --stack prod --report run.json            tell a scheduler when to retry",
     )
     deploying.add_acknowledge(verb)
-    verb.add_argument(
-        "--wait",
-        type=common.seconds,
-        default=0.0,
-        metavar="SECONDS",
-        help="wait so long until the operator has made every host ready (0)",
+    common.add_wait(
+        verb, "after the run, wait at most this long until all hosts are ready (default: 0)"
     )
     verb.add_argument(
         "--steal-locks",
         action="store_true",
-        help="take away locks of other hosts that are older than pic:lockTimeout, as a watcher does"
-        " that holds the Lease: only where nobody deploys for as long",
+        help="remove locks of other hosts that are older than pic:lockTimeout. Use it only if no"
+        " other run can take that long, as for a watcher that holds the Lease",
     )
-    verb.add_argument("--report", metavar="FILE", help="write what happened as JSON")
+    verb.add_argument("--report", metavar="FILE", help="write what happened to a file, as JSON")
     verb.set_defaults(run=run)
 
 
@@ -45,32 +46,38 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Deploy."""
     deployment: deploying.Deployment | None = None
     result: DeployResult | None = None
-    failed: PicError | None = None
+    error: PicError | None = None
     deploying.check_report(options.report)
     try:
         with deploying.stoppable():
-            deployment = deploying.work(options, environment)
+            deployment = deploying.prepare(options, environment)
             result = _up(deployment, options)
             deploying.conclude(options, deployment.situation, result)
             if options.wait:
                 _wait(deployment, options)
-    except PicError as error:
-        failed = error
+    except PicError as raised:
+        error = raised
         raise
     finally:
         situation = deployment.situation if deployment is not None else None
-        deploying.write_report(options.report, result, failed, situation)
+        deploying.write_report(options.report, result, error, situation)
     return 0
 
 
 def _up(deployment: deploying.Deployment, options: argparse.Namespace) -> "DeployResult":
     from pic.engine import driver  # noqa: PLC0415 - a tenth of a second to import
 
-    deploying.begin(deployment.situation)
-    return driver.up(deployment.engine, deployment.situation, deploying.teller(options))
+    deploying.log_start(deployment.situation)
+    tell = deploying.progress_reporter(options)
+    return driver.up(deployment.engine, deployment.situation, tell)
 
 
 def _wait(deployment: deploying.Deployment, options: argparse.Namespace) -> None:
+    """Wait until the operator reports every planned host as ready.
+
+    Raises:
+        FailedError: Some hosts are not ready in time.
+    """
     from pic.cluster import status, wait  # noqa: PLC0415 - a tenth of a second to import
 
     situation = deployment.situation

@@ -33,14 +33,15 @@ def add(verbs: common.Verbs) -> None:
     verb = common.add(
         verbs,
         "watch",
-        "stay, and deploy every change; for a pod in the cluster",
-        "Watches Ingresses and every other object that planning reads. Once they have been quiet"
-        " for 2 s (30 s at most), it plans in memory, and starts `pic up` if that has work to do."
-        " It also does so every pic:resyncPeriod. It retries a failed run after 30 s, doubling to"
-        " 5 min, and after at least 60 s if a target limits its requests. It does not retry what"
-        " the guard refused or what is invalid before something changes. There is one run at a"
-        " time. On SIGTERM the run stops cleanly, and then the watcher, with exit code 0. When the"
-        " stack file changes, the watcher restarts with the new settings.",
+        "stay running, and deploy every change; for a pod in the cluster",
+        "Watch Ingresses and every other object that planning reads. Once they have been quiet for"
+        " 2 s (30 s at most), plan in memory, and start pic up if that has work to do. Also do so"
+        " every pic:resyncPeriod. There is one run at a time.\n\n"
+        "A failed run is retried after 30 s, doubling to 5 min, and after at least 60 s if a target"
+        " limits its requests. What the guard refused, or what is invalid, is not retried before"
+        " something changes.\n\n"
+        "On SIGTERM the run stops cleanly, then the watcher, with exit code 0. When the stack file"
+        " changes, the watcher restarts with the new settings.",
         "  pic watch --stack prod\n"
         "  pic watch --stack prod --listen 127.0.0.1:9090 --log-format json\n"
         "  pic watch --stack prod --no-leader-elect --listen ''     on a workstation",
@@ -196,16 +197,20 @@ def _leader(
     return Leader(transport, _namespace(options), f"pic-{stack}".lower(), identity)
 
 
-def _namespace(options: argparse.Namespace) -> str:
+def _namespace(options: argparse.Namespace, file: Path = NAMESPACE_FILE) -> str:
     """Return the namespace of the Lease.
+
+    Args:
+        options: The flag names it.
+        file: Names the namespace of a pod, for a watcher without the flag.
 
     Raises:
         SettingsError: There is no flag, and this is not a pod.
     """
     if options.lease_namespace:
         return str(options.lease_namespace)
-    if NAMESPACE_FILE.is_file():
-        return NAMESPACE_FILE.read_text(encoding="utf-8").strip()
+    if file.is_file():
+        return file.read_text(encoding="utf-8").strip()
     raise SettingsError(
         ["the Lease has no namespace: outside a pod, name one with --lease-namespace"]
     )

@@ -1,4 +1,4 @@
-"""`pic init` against a cluster that is made up."""
+"""Tests how `pic init` binds a stack, with a fake cluster."""
 
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from pic.core.errors import ClusterError, SettingsError
 from pic.settings.parse import parse
 from pic.settings.stack_file import StackFile
 
-HERE = "11111111-2222-3333-4444-555555555555"
-ELSEWHERE = "22222222-2222-3333-4444-555555555555"
+THIS_CLUSTER = "11111111-2222-3333-4444-555555555555"
+OTHER_CLUSTER = "22222222-2222-3333-4444-555555555555"
 HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
 READY = """
-CRDs and permissions are there. Next:
+The cluster has all CRDs and permissions that pic needs. Next:
   pulumi stack init prod
   pulumi preview --stack prod"""
 
@@ -32,11 +32,11 @@ class Cluster:
 
     def get(self, path: str) -> object:
         if path == IDENTITY:
-            return {"metadata": {"uid": HERE}}
+            return {"metadata": {"uid": THIS_CLUSTER}}
         if path == PANGOLIN:
-            return {"resources": [{"name": name} for name in answered(self.kinds)]}
+            return {"resources": [{"name": name} for name in answer(self.kinds)]}
         assert path == f"{PANGOLIN}/pangolintunnels?limit=500"
-        items = [{"metadata": {"namespace": n, "name": "t"}} for n in answered(self.tunnels)]
+        items = [{"metadata": {"namespace": n, "name": "t"}} for n in answer(self.tunnels)]
         return {"kind": "PangolinTunnelList", "metadata": {}, "items": items}
 
     def request(self, method: str, path: str, body: Any) -> object:
@@ -46,95 +46,102 @@ class Cluster:
         )
         if self.review_error:
             raise self.review_error
-        asked = body["spec"]["resourceAttributes"]
-        return {"status": {"allowed": (asked["verb"], asked["resource"]) not in self.denied}}
+        attributes = body["spec"]["resourceAttributes"]
+        permission = (attributes["verb"], attributes["resource"])
+        return {"status": {"allowed": permission not in self.denied}}
 
 
-def answered(value: object) -> tuple[str, ...]:
+def answer(value: object) -> tuple[str, ...]:
     if isinstance(value, Exception):
         raise value
     assert isinstance(value, list | tuple)
     return tuple(value)
 
 
-def bound(root: Path, cluster: Cluster, given: dict[str, object] | None = None) -> bind.BindResult:
+def init(
+    root: Path, cluster: Cluster, overrides: dict[str, object] | None = None
+) -> bind.BindResult:
     file = StackFile(root, "prod")
     stored = file.settings() if file.path.exists() else {}
-    settings, _ = parse({**stored, **(given or {})}, {})
-    return bind.write_stack_file(file, given or {}, settings, cluster)
+    settings, _ = parse({**stored, **(overrides or {})}, {})
+    return bind.write_stack_file(file, overrides or {}, settings, cluster)
 
 
-def written(root: Path) -> object:
+def stack_file(root: Path) -> object:
     return yaml.safe_load((root / "stacks" / "Pulumi.prod.yaml").read_text())
 
 
-def test_a_fresh_stack_is_bound_to_the_cluster_and_its_tunnels(tmp_path: Path) -> None:
-    result = bound(tmp_path, Cluster("tunnels", "tunnels"))
+def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_path: Path) -> None:
+    result = init(tmp_path, Cluster("tunnels", "tunnels"))
 
     assert result == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
-        f"  pic:clusterId: {HERE}\n"
+        f"  pic:clusterId: {THIS_CLUSTER}\n"
         "  pic:tunnelNamespace: tunnels\n" + READY,
         0,
     )
-    assert written(tmp_path) == {
-        "config": {"pic:clusterId": HERE, "pic:tunnelNamespace": "tunnels"}
+    assert stack_file(tmp_path) == {
+        "config": {"pic:clusterId": THIS_CLUSTER, "pic:tunnelNamespace": "tunnels"}
     }
 
 
 @pytest.mark.parametrize("tunnels", [(), ("one", "two")])
-def test_tunnels_in_no_or_several_namespaces_decide_nothing(
+def test_tunnels_in_no_or_several_namespaces_set_no_namespace(
     tmp_path: Path, tunnels: tuple[str, ...]
 ) -> None:
-    bound(tmp_path, Cluster(*tunnels))
+    init(tmp_path, Cluster(*tunnels))
 
-    assert written(tmp_path) == {"config": {"pic:clusterId": HERE}}
+    assert stack_file(tmp_path) == {"config": {"pic:clusterId": THIS_CLUSTER}}
 
 
 @pytest.mark.parametrize(
-    "given", [{"tunnelNamespace": "mine"}, {"tunnelNamespaces": "mine,theirs"}]
+    "overrides", [{"tunnelNamespace": "mine"}, {"tunnelNamespaces": "mine,theirs"}]
 )
-def test_a_tunnel_namespace_that_is_given_is_kept(tmp_path: Path, given: dict[str, object]) -> None:
-    bound(tmp_path, Cluster("tunnels"), given)
+def test_a_tunnel_namespace_of_the_user_is_kept(
+    tmp_path: Path, overrides: dict[str, object]
+) -> None:
+    init(tmp_path, Cluster("tunnels"), overrides)
 
-    assert written(tmp_path) == {
-        "config": {f"pic:{key}": value for key, value in given.items()} | {"pic:clusterId": HERE}
+    assert stack_file(tmp_path) == {
+        "config": {f"pic:{key}": value for key, value in overrides.items()}
+        | {"pic:clusterId": THIS_CLUSTER}
     }
 
 
-def test_a_file_that_is_there_is_merged_into(tmp_path: Path) -> None:
+def test_an_existing_file_keeps_its_other_settings(tmp_path: Path) -> None:
     file = StackFile(tmp_path, "prod")
-    file.merge({"maxRemovals": 3, "clusterId": HERE, "tunnelNamespace": "mine"})
+    file.merge({"maxRemovals": 3, "clusterId": THIS_CLUSTER, "tunnelNamespace": "mine"})
 
-    result = bound(tmp_path, Cluster("tunnels"), {"context": "prod"})
+    result = init(tmp_path, Cluster("tunnels"), {"context": "prod"})
 
-    assert written(tmp_path) == {
+    assert stack_file(tmp_path) == {
         "config": {
             "pic:maxRemovals": 3,
-            "pic:clusterId": HERE,
+            "pic:clusterId": THIS_CLUSTER,
             "pic:tunnelNamespace": "mine",
             "pic:context": "prod",
         }
     }
     assert result.text == (
-        f"wrote stacks/Pulumi.prod.yaml\n  pic:context: prod\n  pic:clusterId: {HERE}\n" + READY
+        f"wrote stacks/Pulumi.prod.yaml\n  pic:context: prod\n  pic:clusterId: {THIS_CLUSTER}\n"
+        + READY
     )
 
 
-def test_a_stack_of_another_cluster_is_left_alone(tmp_path: Path) -> None:
-    StackFile(tmp_path, "prod").merge({"clusterId": ELSEWHERE})
+def test_the_stack_of_another_cluster_is_refused(tmp_path: Path) -> None:
+    StackFile(tmp_path, "prod").merge({"clusterId": OTHER_CLUSTER})
 
     with pytest.raises(SettingsError) as caught:
-        bound(tmp_path, Cluster("tunnels"))
+        init(tmp_path, Cluster("tunnels"))
 
     assert str(caught.value) == (
-        f"stack prod belongs to cluster {ELSEWHERE}, and this is {HERE}: check pic:context and"
-        " KUBECONFIG, or use another stack"
+        f"stack prod belongs to cluster {OTHER_CLUSTER}, but this is cluster {THIS_CLUSTER}:"
+        " check pic:context and KUBECONFIG, or use another stack"
     )
-    assert written(tmp_path) == {"config": {"pic:clusterId": ELSEWHERE}}
+    assert stack_file(tmp_path) == {"config": {"pic:clusterId": OTHER_CLUSTER}}
 
 
-def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
+def test_init_lists_what_the_cluster_lacks_and_still_writes_the_file(
     tmp_path: Path,
 ) -> None:
     cluster = Cluster()
@@ -142,9 +149,9 @@ def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
     cluster.tunnels = StatusError(404, "no such kind")
     cluster.denied = {("list", "services"), ("create", "events")}
 
-    assert bound(tmp_path, cluster) == bind.BindResult(
+    assert init(tmp_path, cluster) == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
-        f"  pic:clusterId: {HERE}\n"
+        f"  pic:clusterId: {THIS_CLUSTER}\n"
         "\n"
         "The cluster lacks:\n"
         f"  CRD pangolintunnels.tunnel.pangolin.io is missing: {HINT}\n"
@@ -153,14 +160,14 @@ def test_what_the_cluster_lacks_is_told_and_the_file_is_written_all_the_same(
         "  not allowed: create events (to create Events on Ingresses)",
         5,
     )
-    assert written(tmp_path) == {"config": {"pic:clusterId": HERE}}
+    assert stack_file(tmp_path) == {"config": {"pic:clusterId": THIS_CLUSTER}}
 
 
-def test_without_any_crd_each_is_named(tmp_path: Path) -> None:
+def test_each_missing_crd_is_named(tmp_path: Path) -> None:
     cluster = Cluster()
     cluster.kinds = cluster.tunnels = StatusError(404, "no such group")
 
-    lines = bound(tmp_path, cluster).text.splitlines()
+    lines = init(tmp_path, cluster).text.splitlines()
 
     assert lines[4:] == [
         f"  CRD {plural}.tunnel.pangolin.io is missing: {HINT}"
@@ -175,18 +182,14 @@ def test_an_error_of_the_cluster_leaves_no_file_behind(tmp_path: Path) -> None:
 
     for cluster in (without_kinds, without_reviews):
         with pytest.raises(ClusterError):
-            bound(tmp_path, cluster)
+            init(tmp_path, cluster)
 
         assert not (tmp_path / "stacks").exists()
 
 
-def test_settings_that_cannot_be_right_are_told_before_the_cluster_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
+def test_invalid_settings_are_reported_before_the_cluster_is_read(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
-        bind.bind_stack("prod", {"maxRemovals": "x", "events": "y"}, {})
+        bind.bind_stack(tmp_path, "prod", {"maxRemovals": "x", "events": "y"}, {})
 
     assert [line.partition(";")[0] for line in caught.value.problems] == [
         "pic:maxRemovals is 'x'",
@@ -194,12 +197,9 @@ def test_settings_that_cannot_be_right_are_told_before_the_cluster_is_asked(
     ]
 
 
-def test_the_settings_of_a_stack_are_those_of_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_settings_in_the_stack_file_select_the_cluster(tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"kubeconfig": "/nowhere"})
 
     message = r"^cannot connect to the cluster: Invalid kube-config file"
     with pytest.raises(ClusterError, match=message):
-        bind.bind_stack("prod", {}, {})
+        bind.bind_stack(tmp_path, "prod", {}, {})

@@ -1,4 +1,4 @@
-"""The verbs that start an engine: what they print where, their reports and exit codes."""
+"""Tests the verbs that start an engine: what they print where, their reports and exit codes."""
 
 import argparse
 import io
@@ -26,40 +26,41 @@ from tests.support.api import (
 from tests.support.deployed import urn
 from tests.support.deploying import (
     CREATED,
-    MAKING,
+    CREATING,
     NAME,
     OLD,
     Capture,
-    Use,
+    UseEngine,
 )
+from tests.support.events import failure_event, message_event
 from tests.support.fakes import (
+    ENVIRONMENT,
     HOST,
     FakeEngine,
     outputs_of,
     run_pic,
     unchanged_situation,
 )
-from tests.unit.engine.test_outcome import failed, said
 
 pytestmark = pytest.mark.usefixtures("api")
 
 
-def told(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+def read_report(path: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(path.read_text())
+    return report
 
 
-def test_up_prints_what_it_does_and_what_was_done(
-    root: Path, capsys: Capture, engines: Use
+def test_up_prints_the_changes_and_what_was_done(
+    root: Path, capsys: Capture, engines: UseEngine
 ) -> None:
-    making = Outcome({"create": [urn(HOST)]}, warnings=["take care"])
-    engines(FakeEngine(root, None, None, making))
+    creating = Outcome({"create": [urn(HOST)]}, warnings=["take care"])
+    engines(FakeEngine(root, None, None, creating))
 
     answer = run_pic(capsys, "up", "--report", "report.json")
 
     assert answer == (0, f"{CREATED}Done: 1 created.\n", "pic: take care\n")
     assert (root / "report.json").read_text().endswith("}\n")
-    report = told(root / "report.json")
+    report = read_report(root / "report.json")
     assert sorted(report.pop("deployed")) == ["deployed", "digest", "told"]
     assert report == {
         "version": 1,
@@ -71,7 +72,7 @@ def test_up_prints_what_it_does_and_what_was_done(
 
 
 def test_up_without_changes_has_nothing_to_do(
-    root: Path, capsys: Capture, engines: Use, api: Api
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
     fill_cluster(api, [])
     engines(FakeEngine(root, outputs_of(unchanged_situation(), cluster=CLUSTER)))
@@ -79,7 +80,7 @@ def test_up_without_changes_has_nothing_to_do(
     answer = run_pic(capsys, "up", "--report", "report.json")
 
     assert answer == (0, "Nothing to do: everything is as it was deployed.\n", "")
-    assert told(root / "report.json") == {
+    assert read_report(root / "report.json") == {
         "version": 1,
         "exitCode": 0,
         "changed": {},
@@ -90,21 +91,21 @@ def test_up_without_changes_has_nothing_to_do(
 
 
 def test_up_that_changes_nothing_says_so(
-    root: Path, capsys: Capture, engines: Use, api: Api
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
     fill_cluster(api, [])
     engines(FakeEngine(root, {}, None, Outcome()))
 
-    assert run_pic(capsys, "up") == (0, "Done: nothing had to be changed.\n", "")
+    assert run_pic(capsys, "up") == (0, "Done: nothing changed.\n", "")
 
 
-def test_resources_that_failed_are_told_with_their_class(
-    root: Path, capsys: Capture, engines: Use
+def test_failed_resources_are_reported_with_their_class(
+    root: Path, capsys: Capture, engines: UseEngine
 ) -> None:
     outcome = Outcome({"create": [urn(HOST), urn("b.org"), urn("c.org")]})
     for host, words in ((HOST, "HTTP 429"), ("b.org", '"b" is invalid: é')):
-        outcome.feed(failed(host))
-        outcome.feed(said("error", words, urn(host)))
+        outcome.add_line(failure_event(host))
+        outcome.add_line(message_event("error", words, urn(host)))
     engines(FakeEngine(root, None, None, outcome))
 
     answer = run_pic(capsys, "up", "--report", "report.json")
@@ -115,7 +116,7 @@ def test_resources_that_failed_are_told_with_their_class(
         'b.org (invalid): "b" is invalid: é'
     )
     assert answer == (6, CREATED, f"pic: {words}\n")
-    assert told(root / "report.json") == {
+    assert read_report(root / "report.json") == {
         "version": 1,
         "exitCode": 6,
         "changed": {"create": 1},
@@ -139,8 +140,8 @@ def test_resources_that_failed_are_told_with_their_class(
     }
 
 
-def test_a_refusal_is_reported_and_its_digest_lets_it_through(
-    root: Path, capsys: Capture, engines: Use, api: Api
+def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
     fill_cluster(api, [], live_object(OLD))
     engines(FakeEngine(root, None, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
@@ -153,7 +154,7 @@ def test_a_refusal_is_reported_and_its_digest_lets_it_through(
         f" this is intended, acknowledge exactly these changes: pic up --acknowledge {digest}"
     )
     assert (code, out, err) == (3, "", f"pic: {message}\n")
-    assert told(root / "report.json") == {
+    assert read_report(root / "report.json") == {
         "version": 1,
         "exitCode": 3,
         "changed": {},
@@ -168,9 +169,9 @@ def test_a_refusal_is_reported_and_its_digest_lets_it_through(
 
 
 def test_a_report_that_cannot_be_written_is_exit_code_2(
-    root: Path, capsys: Capture, engines: Use
+    root: Path, capsys: Capture, engines: UseEngine
 ) -> None:
-    engines(FakeEngine(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, CREATING))
 
     code, _, err = run_pic(capsys, "up", "--report", "no/report.json")
 
@@ -181,14 +182,16 @@ def test_a_report_that_cannot_be_written_is_exit_code_2(
     )
 
 
-def standing(phase: str) -> dict[str, Any]:
-    """The object of the Ingress, and what the operator says of it."""
+def deployed_object(phase: str) -> dict[str, Any]:
+    """Return the live object of the Ingress, with a phase from the operator."""
     return {**live_object(HOST, name=NAME), "status": {"status": phase}}
 
 
-def test_up_may_wait_for_the_operator(root: Path, capsys: Capture, engines: Use, api: Api) -> None:
-    fill_cluster(api, [ingress("web", HOST)], standing("Ready"))
-    engines(FakeEngine(root, None, None, MAKING))
+def test_up_waits_for_the_operator_if_asked(
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
+) -> None:
+    fill_cluster(api, [ingress("web", HOST)], deployed_object("Ready"))
+    engines(FakeEngine(root, None, None, CREATING))
 
     code, out, err = run_pic(capsys, "up", "--wait", "60")
 
@@ -200,10 +203,10 @@ def test_up_may_wait_for_the_operator(root: Path, capsys: Capture, engines: Use,
 
 
 def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
-    root: Path, capsys: Capture, engines: Use, api: Api
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
-    fill_cluster(api, [ingress("web", HOST)], standing("Creating"))
-    engines(FakeEngine(root, None, None, MAKING))
+    fill_cluster(api, [ingress("web", HOST)], deployed_object("Creating"))
+    engines(FakeEngine(root, None, None, CREATING))
 
     code, out, err = run_pic(capsys, "up", "--wait", "0.01", "--quiet", "--report", "report.json")
 
@@ -214,7 +217,7 @@ def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
         "pic: not all hosts are ready after 0.01 s:",
         "0 of 1 ready, 1 pending, 0 in error",
     )
-    assert told(root / "report.json") == {
+    assert read_report(root / "report.json") == {
         "version": 1,
         "exitCode": 6,
         "changed": {"create": 1},
@@ -223,7 +226,7 @@ def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
     }
 
 
-def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
+def test_an_unexpected_error_leaves_the_report_empty(root: Path, engines: UseEngine) -> None:
     class Broken(FakeEngine):
         def create(self) -> None:
             raise ZeroDivisionError
@@ -231,13 +234,13 @@ def test_what_nobody_expects_is_not_reported(root: Path, engines: Use) -> None:
     engines(Broken(root, None))
 
     with pytest.raises(ZeroDivisionError):
-        main.main(["up", "--report", "report.json"])
+        main.main(["up", "--report", "report.json"], ENVIRONMENT)
     assert (root / "report.json").read_text() == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
-    root: Path, capsys: Capture, engines: Use, number: signal.Signals
+    root: Path, capsys: Capture, engines: UseEngine, number: signal.Signals
 ) -> None:
     class Signalled(FakeEngine):
         def create(self) -> None:
@@ -245,11 +248,11 @@ def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
 
     engines(Signalled(root, None))
     before = signal.getsignal(signal.SIGTERM)
-    message = "interrupted between two steps: what was done is saved. Run again to finish"
+    message = "interrupted between two steps: pic has saved what it did. Run again to finish"
 
     assert run_pic(capsys, "up", "--report", "report.json") == (1, "", f"pic: {message}\n")
     assert signal.getsignal(signal.SIGTERM) is before
-    assert told(root / "report.json") == {
+    assert read_report(root / "report.json") == {
         "version": 1,
         "exitCode": 1,
         "changed": {},
@@ -258,25 +261,27 @@ def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
     }
 
 
-def test_a_run_in_a_thread_leaves_signals_alone(root: Path, engines: Use) -> None:
-    engines(FakeEngine(root, None, None, MAKING))
+def test_a_run_in_a_thread_leaves_signals_alone(root: Path, engines: UseEngine) -> None:
+    engines(FakeEngine(root, None, None, CREATING))
 
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(main.main, ["up"]).result() == 0
+        assert thread.submit(main.main, ["up"], ENVIRONMENT).result() == 0
 
 
-def test_an_engine_out_of_reach_is_exit_code_5(root: Path, capsys: Capture, engines: Use) -> None:
-    class Away(FakeEngine):
+def test_an_unreachable_backend_is_exit_code_5(
+    root: Path, capsys: Capture, engines: UseEngine
+) -> None:
+    class Unreachable(FakeEngine):
         def create(self) -> None:
-            raise EngineError("no way to the backend")
+            raise EngineError("the backend does not answer")
 
-    engines(Away(root, None))
+    engines(Unreachable(root, None))
 
-    assert run_pic(capsys, "up") == (5, "", "pic: no way to the backend\n")
+    assert run_pic(capsys, "up") == (5, "", "pic: the backend does not answer\n")
 
 
 @pytest.mark.parametrize("verb", ["up", "drift", "destroy"])
-def test_a_deployment_needs_a_project_and_a_cluster_of_its_own(
+def test_a_deployment_needs_a_cluster_id_and_a_project_file(
     root: Path, capsys: Capture, verb: str
 ) -> None:
     StackFile(root, "prod").merge({"clusterId": ""})
@@ -291,29 +296,29 @@ def test_a_deployment_needs_a_project_and_a_cluster_of_its_own(
     assert run_pic(capsys, verb) == (
         2,
         "",
-        "pic: there is no Pulumi.yaml here: run pic in the project's folder\n",
+        "pic: Pulumi.yaml is not in this folder: run pic in the folder of the project\n",
     )
 
 
 class Terminal(io.StringIO):
-    """Standard error as people see it."""
+    """Standard error of a user at a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
-def test_a_terminal_is_told_what_takes_time(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, engines: Use
+def test_progress_is_printed_on_a_terminal(
+    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, engines: UseEngine
 ) -> None:
-    engines(FakeEngine(root, None, None, MAKING))
+    engines(FakeEngine(root, None, None, CREATING))
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
-    assert main.main(["up"]) == 0
+    assert main.main(["up"], ENVIRONMENT) == 0
     assert terminal.getvalue() == "pic: reading the cluster …\npic: deploying …\n"
     assert capsys.readouterr().out == f"{CREATED}Done: 1 created.\n"
 
 
-def test_a_terminal_is_told_of_steps_at_most_once_a_second(
+def test_steps_are_printed_at_most_once_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.stderr", terminal := Terminal())

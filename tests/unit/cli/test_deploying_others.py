@@ -1,4 +1,4 @@
-"""The verbs that ask an engine or let it delete: what they print where, and exit codes."""
+"""Tests preview, drift and destroy: what they print where, and their exit codes."""
 
 import json
 from pathlib import Path
@@ -14,13 +14,13 @@ from tests.support.api import (
     ingress,
     live_object,
 )
-from tests.support.deployed import remembered, urn, wanted
+from tests.support.deployed import state_resource, urn, wanted
 from tests.support.deploying import (
     CREATED,
-    MAKING,
+    CREATING,
     OLD,
     Capture,
-    Use,
+    UseEngine,
 )
 from tests.support.fakes import HOST, FakeEngine, run_pic
 
@@ -28,22 +28,22 @@ pytestmark = pytest.mark.usefixtures("api")
 
 
 @pytest.mark.parametrize(
-    ("flags", "agreed"), [([], "pic: the engine agrees: 1 created\n"), (["--quiet"], "")]
+    ("flags", "message"), [([], "pic: the engine agrees: 1 created\n"), (["--quiet"], "")]
 )
-def test_a_preview_reports_and_says_that_the_engine_agrees(
-    root: Path, capsys: Capture, engines: Use, flags: list[str], agreed: str
+def test_a_preview_prints_the_report_and_that_the_engine_agrees(
+    root: Path, capsys: Capture, engines: UseEngine, flags: list[str], message: str
 ) -> None:
-    engine = FakeEngine(root, {}, None, MAKING)
+    engine = FakeEngine(root, {}, None, CREATING)
     engines(engine)
 
     code, out, err = run_pic(capsys, "preview", *flags)
 
-    assert (code, CREATED in out, err) == (0, True, agreed)
+    assert (code, CREATED in out, err) == (0, True, message)
     assert engine.log == [("preview", {HOST: ""})]
 
 
-def test_a_preview_says_what_the_engine_would_do_beyond_it(
-    root: Path, capsys: Capture, engines: Use, api: Api
+def test_a_preview_warns_of_objects_that_the_engine_would_replace(
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
     fill_cluster(api, [ingress("web", HOST)], live_object(HOST))
     replacing = Outcome({"delete-replaced": [urn(HOST)], "create-replacement": [urn(HOST)]})
@@ -53,12 +53,12 @@ def test_a_preview_says_what_the_engine_would_do_beyond_it(
 
     assert (code, err) == (
         0,
-        f"pic: the engine would also take away for a moment: {HOST}\n",
+        f"pic: the engine would replace these, so they are away for a moment: {HOST}\n",
     )
 
 
-def test_a_preview_in_which_nothing_changes_has_nothing_to_do(
-    root: Path, capsys: Capture, engines: Use
+def test_a_preview_without_changes_has_nothing_to_do(
+    root: Path, capsys: Capture, engines: UseEngine
 ) -> None:
     engines(FakeEngine(root, {}, None, Outcome()))
 
@@ -67,20 +67,21 @@ def test_a_preview_in_which_nothing_changes_has_nothing_to_do(
     assert (code, err) == (0, "pic: the engine agrees: nothing to do\n")
 
 
-def test_a_preview_of_a_snapshot_file_is_left_to_diff(capsys: Capture) -> None:
+def test_a_preview_of_a_snapshot_file_is_refused(capsys: Capture) -> None:
     assert run_pic(capsys, "preview", "--snapshot", "prod.json") == (
         2,
         "",
-        "pic: --snapshot is for pic diff: the engine of a preview reads the cluster itself\n",
+        "pic: --snapshot does not work with pic preview, because the engine reads the cluster"
+        " itself: use pic diff\n",
     )
 
 
-def test_drift_is_told_as_text_and_as_json(
-    root: Path, capsys: Capture, engines: Use, api: Api
+def test_drift_is_printed_as_text_and_as_json(
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
     fill_cluster(api, [], live_object(OLD))
-    gone = wanted(HOST)
-    engines(FakeEngine(root, {}, StackState({HOST: remembered(gone)})))
+    missing = wanted(HOST)
+    engines(FakeEngine(root, {}, StackState({HOST: state_resource(missing)})))
 
     text = run_pic(capsys, "drift", "--expect-no-changes")
     code, out, _ = run_pic(capsys, "drift", "--output", "json")
@@ -116,9 +117,7 @@ def test_drift_is_told_as_text_and_as_json(
     )
 
 
-def test_without_drift_no_changes_are_as_expected(
-    root: Path, capsys: Capture, engines: Use
-) -> None:
+def test_without_drift_the_exit_code_is_0(root: Path, capsys: Capture, engines: UseEngine) -> None:
     engines(FakeEngine(root, {}))
 
     assert run_pic(capsys, "drift", "--expect-no-changes") == (
@@ -128,7 +127,9 @@ def test_without_drift_no_changes_are_as_expected(
     )
 
 
-def test_drift_of_another_cluster_is_refused(root: Path, capsys: Capture, engines: Use) -> None:
+def test_drift_of_another_cluster_is_refused(
+    root: Path, capsys: Capture, engines: UseEngine
+) -> None:
     engines(FakeEngine(root, {}))
 
     code, out, err = run_pic(capsys, "drift", "--config", "clusterId=other")
@@ -140,7 +141,9 @@ def test_drift_of_another_cluster_is_refused(root: Path, capsys: Capture, engine
     )
 
 
-def test_a_destroy_prints_what_went(root: Path, capsys: Capture, engines: Use, api: Api) -> None:
+def test_a_destroy_is_refused_first_and_then_prints_what_it_deleted(
+    root: Path, capsys: Capture, engines: UseEngine, api: Api
+) -> None:
     fill_cluster(api, [], live_object(OLD))
     engines(FakeEngine(root, {}, None, Outcome(), Outcome({"delete": [urn(OLD)]})))
 
@@ -149,7 +152,8 @@ def test_a_destroy_prints_what_went(root: Path, capsys: Capture, engines: Use, a
         3,
         "",
         f"pic: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was"
-        " changed. If this is intended, acknowledge exactly these changes: pic destroy --acknowledge",
+        " changed. If this is intended, acknowledge exactly these changes: pic destroy"
+        " --acknowledge",
     )
 
     assert run_pic(capsys, "destroy", "--acknowledge", err.split()[-1]) == (

@@ -1,4 +1,4 @@
-"""What the verbs that deploy say of a Pi-hole that did not answer."""
+"""Tests what a deployment reports if Pi-hole did not answer."""
 
 import argparse
 
@@ -11,20 +11,22 @@ from pic.engine.outcome import Outcome
 from tests.support.deploying import Capture
 from tests.support.fakes import unchanged_situation
 
-AWAY = PiholeError("it is away")
+UNREACHABLE = PiholeError("Pi-hole does not answer")
 OPTIONS = argparse.Namespace(log_format=None)
 
 
 @pytest.mark.parametrize(
     ("outcome", "printed"),
-    [(None, ""), (Outcome(), "Done: nothing had to be changed.\n")],
+    [(None, ""), (Outcome(), "Done: nothing changed.\n")],
 )
-def test_a_pihole_that_did_not_answer_is_the_error_of_a_run_that_did_the_rest(
+def test_a_run_without_an_answer_of_pi_hole_does_the_rest_and_then_fails(
     capsys: Capture, outcome: Outcome | None, printed: str
 ) -> None:
-    known = unchanged_situation()
+    situation = unchanged_situation()
 
     with pytest.raises(PiholeError) as caught:
-        deploying.conclude(OPTIONS, known, DeployResult(known.changes, outcome, {"pihole": AWAY}))
+        deploying.conclude(
+            OPTIONS, situation, DeployResult(situation.changes, outcome, {"pihole": UNREACHABLE})
+        )
 
-    assert (caught.value, capsys.readouterr().out) == (AWAY, printed)
+    assert (caught.value, capsys.readouterr().out) == (UNREACHABLE, printed)

@@ -1,9 +1,10 @@
-"""The command line: what it prints where, and its exit codes."""
+"""Tests the command line: what it prints where, and its exit codes."""
 
 import gc
 import io
 import json
 import os
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pic.cli import main
 from pic.cluster.listing import PANGOLIN
 from pic.cluster.review_access import REVIEW
+from pic.core.errors import EXIT_CODES
 from pic.settings.stack_file import StackFile
 from tests.support.api import (
     CLUSTER,
@@ -22,6 +24,7 @@ from tests.support.api import (
     ingress,
     serving,
 )
+from tests.support.fakes import ENVIRONMENT, run_pic
 
 WEB = """
 apiVersion: networking.k8s.io/v1
@@ -40,45 +43,63 @@ spec:
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in [key for key in os.environ if key.startswith(("PIC_", "PIHOLE_", "LOG_LEVEL"))]:
-        monkeypatch.delenv(name)
     (tmp_path / "web.yaml").write_text(WEB)
     return tmp_path
 
 
 Capture = pytest.CaptureFixture[str]
+PLAN_FILES = ("plan", "--offline", "--manifests", "web.yaml")
+VERBS = (
+    "init",
+    "doctor",
+    "plan",
+    "diff",
+    "preview",
+    "up",
+    "status",
+    "drift",
+    "watch",
+    "snapshot",
+    "destroy",
+)
 
 
 def failure(capsys: Capture, *words: str) -> tuple[int, str]:
-    """The exit code and what is on standard error, with nothing on standard output."""
-    code = main.main(words)
-    said = capsys.readouterr()
-    assert said.out == ""
-    return code, said.err
+    """Return the exit code and standard error; standard output must be empty."""
+    code, out, err = run_pic(capsys, *words)
+    assert out == ""
+    return code, err
 
 
-def usage(capsys: Capture, *words: str) -> tuple[object, str]:
+def help_text(capsys: Capture, *words: str) -> tuple[object, str]:
+    """Return the exit code of `--help`, and its text."""
     with pytest.raises(SystemExit) as caught:
-        main.main(words)
-    said = capsys.readouterr()
-    return caught.value.code, said.out + said.err
+        main.main([*words, "--help"])
+    output = capsys.readouterr()
+    return caught.value.code, output.out + output.err
 
 
-def test_the_help_names_the_verbs_and_the_exit_codes(capsys: Capture) -> None:
-    code, text = usage(capsys, "--help")
+def test_the_help_names_every_verb_and_every_exit_code(capsys: Capture) -> None:
+    code, text = help_text(capsys)
 
     assert code == 0
-    assert "plan" in text
-    assert "init" in text
     assert text.endswith(main.EPILOG + "\n")
+    verbs = text.partition("\nverbs:\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^    (\w+) ", verbs, re.MULTILINE) == list(VERBS)
+    codes = text.partition("\nexit codes:\n")[2]
+    assert re.findall(r"^  (\d+) +(.+)$", codes, re.MULTILINE) == [
+        (str(code), meaning) for code, meaning in EXIT_CODES.items()
+    ]
 
 
-@pytest.mark.parametrize("verb", ["plan", "init"])
-def test_the_help_of_a_verb_has_examples(capsys: Capture, verb: str) -> None:
-    code, text = usage(capsys, verb, "--help")
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_fits_a_terminal_and_has_examples(capsys: Capture, verb: str) -> None:
+    code, text = help_text(capsys, verb)
 
     assert code == 0
-    assert f"examples:\n  pic {verb} " in text
+    description, _, examples = text.partition("\nexamples:\n")
+    assert examples.startswith(f"  pic {verb} ")
+    assert max(map(len, description.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -92,11 +113,10 @@ def test_wrong_usage_is_exit_code_2(capsys: Capture, words: list[str]) -> None:
 
 
 def test_a_plan_of_files_as_text(capsys: Capture) -> None:
-    assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+    code, out, err = run_pic(capsys, *PLAN_FILES)
 
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert said.out == (
+    assert (code, err) == (0, "")
+    assert out == (
         "HOST             OBJECT                      TUNNEL    ACCESS    BACKENDS\n"
         "app.example.com  prod/pic-prod-web-7144d925  default   public    / →"
         " http://web.prod.svc.cluster.local:80\n"
@@ -108,9 +128,10 @@ def test_a_plan_of_files_as_text(capsys: Capture) -> None:
 
 
 def test_a_plan_of_files_as_json(capsys: Capture) -> None:
-    assert main.main(["plan", "--offline", "--manifests", "web.yaml", "--output", "json"]) == 0
+    code, out, _ = run_pic(capsys, *PLAN_FILES, "--output", "json")
 
-    assert json.loads(capsys.readouterr().out) == {
+    assert code == 0
+    assert json.loads(out) == {
         "version": 1,
         "resources": [
             {
@@ -156,19 +177,18 @@ def test_a_plan_of_files_as_json(capsys: Capture) -> None:
 def test_a_plan_of_standard_input(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(WEB.encode())))
 
-    assert main.main(["plan", "--offline", "--manifests", "-"]) == 0
-    assert "app.example.com" in capsys.readouterr().out
+    code, out, _ = run_pic(capsys, "plan", "--offline", "--manifests", "-")
+
+    assert code == 0
+    assert "app.example.com" in out
 
 
-def test_settings_that_a_variable_contradicts_are_among_the_notices(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_that_differs_from_a_setting_is_a_notice(root: Path, capsys: Capture) -> None:
     StackFile(root, "prod").merge({"backendScheme": "http"})
-    monkeypatch.setenv("PIC_BACKEND_SCHEME", "https")
 
-    main.main(["plan", "--stack", "prod", "--offline", "--manifests", "web.yaml"])
+    _, out, _ = run_pic(capsys, *PLAN_FILES, "--stack", "prod", PIC_BACKEND_SCHEME="https")
 
-    assert capsys.readouterr().out.splitlines()[3:5] == [
+    assert out.splitlines()[3:5] == [
         "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host",
         "Warning: SettingDiffers: Setting backendScheme: PIC_BACKEND_SCHEME is 'https' and"
         " pic:backendScheme is 'http': pic uses pic:backendScheme",
@@ -180,7 +200,7 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
     [
         (
             ["plan", "--offline"],
-            "--offline needs --manifests: there is nothing else to plan from",
+            "--offline needs --manifests, since it reads nothing else",
         ),
         (["plan"], "there is no stack file yet: pic init --stack NAME writes one"),
         (
@@ -200,7 +220,7 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
             ["plan", "--offline", "--manifests", "nowhere"],
             "nowhere: cannot be read: No such file or directory",
         ),
-        (["init"], "name the new stack: pic init --stack NAME"),
+        (["init"], "a new stack needs a name: run pic init --stack NAME"),
         (
             ["init", "--stack", "example"],
             "'example' cannot be a stack: stacks/Pulumi.example.yaml only explains the settings."
@@ -208,16 +228,16 @@ def test_settings_that_a_variable_contradicts_are_among_the_notices(
         ),
     ],
 )
-def test_usage_that_cannot_be_right_is_exit_code_2(
+def test_invalid_usage_is_one_message_and_exit_code_2(
     capsys: Capture, words: list[str], message: str
 ) -> None:
     assert failure(capsys, *words) == (2, f"pic: {message}\n")
 
 
-def test_all_problems_with_settings_are_told_at_once_without_a_traceback(capsys: Capture) -> None:
+def test_all_invalid_settings_are_reported_at_once_without_a_traceback(capsys: Capture) -> None:
     flags = ["--config", "maxRemovals=x", "--config", "events=y", "--config", "tunel=z"]
 
-    code, text = failure(capsys, "plan", "--offline", "--manifests", "web.yaml", *flags)
+    code, text = failure(capsys, *PLAN_FILES, *flags)
 
     assert code == 2
     assert [line.partition(";")[0] for line in text.splitlines()] == [
@@ -227,18 +247,15 @@ def test_all_problems_with_settings_are_told_at_once_without_a_traceback(capsys:
     ]
 
 
-def test_several_stacks_are_a_choice_to_make(root: Path, capsys: Capture) -> None:
+def test_with_several_stacks_the_user_has_to_name_one(root: Path, capsys: Capture) -> None:
     for stack in ("prod", "dev"):
         StackFile(root, stack).merge({"adopt": True})
 
     assert failure(capsys, "plan") == (2, "pic: name the stack with --stack: dev, prod\n")
 
 
-def test_a_cluster_out_of_reach_is_exit_code_5(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_cluster_is_exit_code_5(root: Path, capsys: Capture) -> None:
     StackFile(root, "prod").merge({"adopt": True})
-    monkeypatch.setenv("KUBECONFIG", str(root / "none"))
 
     assert failure(capsys, "plan") == (
         5,
@@ -248,56 +265,64 @@ def test_a_cluster_out_of_reach_is_exit_code_5(
 
 
 class Terminal(io.StringIO):
-    """Standard error as people see it."""
+    """Standard error of a user at a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 @pytest.fixture
-def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    with serving() as made:
-        fill_cluster(made, [ingress("web", "app.example.com")])
-        monkeypatch.setenv("KUBECONFIG", made.kubeconfig(root / "config"))
-        yield made
+def api(root: Path) -> Iterator[Api]:
+    with serving() as server:
+        fill_cluster(server, [ingress("web", "app.example.com")])
+        server.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])
+        yield server
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"), [([], "pic: reading the cluster …\n"), (["--quiet"], "")]
+    ("flags", "progress"), [([], "pic: reading the cluster …\n"), (["--quiet"], "")]
 )
 @pytest.mark.usefixtures("api")
-def test_a_plan_of_the_cluster_tells_a_terminal_what_takes_time(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, flags: list[str], said: str
+def test_a_plan_of_the_cluster_prints_progress_on_a_terminal(
+    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, flags: list[str], progress: str
 ) -> None:
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
-    assert main.main(["plan", *flags]) == 0
-    assert terminal.getvalue() == said
-    assert capsys.readouterr().out.splitlines()[-1] == "1 resource, 0 warnings, 0 remarks"
+    code, out, _ = run_pic(capsys, "plan", *flags)
+
+    assert code == 0
+    assert terminal.getvalue() == progress
+    assert out.splitlines()[-1] == "1 resource, 0 warnings, 0 remarks"
 
 
-def test_init_writes_the_stack_and_says_what_is_next(root: Path, capsys: Capture, api: Api) -> None:
+def test_init_writes_the_stack_file_and_prints_the_next_steps(
+    root: Path, capsys: Capture, api: Api
+) -> None:
     kinds = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
     api.set_answers(PANGOLIN, Answer({"resources": [{"name": name} for name in kinds]}))
     api.set_answers(REVIEW, Answer({"status": {"allowed": True}}))
-    words = ["init", "--stack", "prod", "--tunnel-namespace", "there", "--config", "context=here"]
+    words = ["init", "--stack", "prod", "--tunnel-namespace", "net", "--config", "context=here"]
 
-    assert main.main(words) == 0
-    assert capsys.readouterr().out == (
+    code, out, _ = run_pic(capsys, *words)
+
+    assert code == 0
+    assert out == (
         "wrote stacks/Pulumi.prod.yaml\n"
         "  pic:context: here\n"
-        "  pic:tunnelNamespace: there\n"
+        "  pic:tunnelNamespace: net\n"
         f"  pic:clusterId: {CLUSTER}\n"
         "\n"
-        "CRDs and permissions are there. Next:\n"
+        "The cluster has all CRDs and permissions that pic needs. Next:\n"
         "  pulumi stack init prod\n"
         "  pulumi preview --stack prod\n"
     )
     assert (root / "stacks" / "Pulumi.prod.yaml").exists()
 
 
-def test_init_that_cannot_ask_writes_nothing(root: Path, capsys: Capture, api: Api) -> None:
+def test_init_writes_nothing_if_it_cannot_review_the_permissions(
+    root: Path, capsys: Capture, api: Api
+) -> None:
     api.refuse(REVIEW, 403, "no")
     api.set_answers(PANGOLIN, Answer({"resources": []}))
 
@@ -318,42 +343,42 @@ def test_ctrl_c_is_exit_code_130(capsys: Capture, monkeypatch: pytest.MonkeyPatc
     assert failure(capsys, "plan", "--offline", "--manifests", "-") == (130, "pic: interrupted\n")
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as closed:
         monkeypatch.setattr("sys.stdout", closed)
 
-        assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
+        assert main.main(PLAN_FILES, ENVIRONMENT) == 0
 
 
 @pytest.mark.parametrize(("encoding", "arrow"), [("ascii", b"\\u2192"), ("utf-8", "→".encode())])
-def test_an_encoding_without_arrows_gets_escapes(
+def test_arrows_are_escaped_where_the_encoding_lacks_them(
     monkeypatch: pytest.MonkeyPatch, encoding: str, arrow: bytes
 ) -> None:
-    shown = io.BytesIO()
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding=encoding))
+    output = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(output, encoding=encoding))
 
-    assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
-    assert b"public    / " + arrow + b" http://web." in shown.getvalue()
+    assert main.main(PLAN_FILES, ENVIRONMENT) == 0
+    assert b"public    / " + arrow + b" http://web." in output.getvalue()
 
 
-def test_output_may_be_any_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdout", shown := io.StringIO())
+def test_standard_output_may_be_any_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", output := io.StringIO())
 
-    assert main.main(["plan", "--offline", "--manifests", "web.yaml"]) == 0
-    assert "app.example.com" in shown.getvalue()
+    assert main.main(PLAN_FILES, ENVIRONMENT) == 0
+    assert "app.example.com" in output.getvalue()
 
 
 @pytest.fixture
-def collecting() -> Iterator[None]:
-    """Let the garbage of these tests be collected whatever a run does to its process."""
+def garbage_collection() -> Iterator[None]:
+    """Turn the garbage collector on again, which `python -m pic` turns off."""
     yield
     gc.unfreeze()
     gc.enable()
 
 
-@pytest.mark.usefixtures("collecting")
+@pytest.mark.usefixtures("garbage_collection")
 def test_the_module_runs_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("sys.argv", ["pic", "plan"])
 

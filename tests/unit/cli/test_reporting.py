@@ -1,12 +1,11 @@
-"""`pic diff`, and `pic plan` of a snapshot: a pull request put before its reviewer, exit codes.
+"""Tests `pic diff`, and `pic plan` with a snapshot, on the files of a pull request.
 
-The files of the pull request are in data/pull-request: what is live, the target branch and the
-branch, and the reports of it.
+The folder data/pull-request has what is live, the target branch, the branch, and the expected
+reports.
 """
 
 import io
 import json
-import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pic.cli import main, reporting
 from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
 from pic.snapshot import assemble, snapshot_file
@@ -26,24 +24,22 @@ from tests.support.api import (
     live_object,
     serving,
 )
+from tests.support.fakes import ENVIRONMENT, run_pic
 
 DATA = Path(__file__).parent.parent / "data" / "pull-request"
 BRANCH, MAIN = str(DATA / "branch"), str(DATA / "main")
 STRICT = ("--config", "maxRemovals=0", "--config", "maxRemovalRatio=0")
 WHOLE = ("--manifests", BRANCH, "--base", MAIN)
 DIGEST = "417b591cdea8"
+OFFLINE_SNAPSHOT = "pic: --offline and --snapshot exclude each other: use one of them\n"
 
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one stack and a snapshot file, and no way to a cluster."""
+    """Work in a checkout with one stack and a snapshot file, but without a kubeconfig."""
     monkeypatch.chdir(tmp_path)
-    for name in [key for key in os.environ if key.startswith(("PIC_", "PIHOLE_", "LOG_LEVEL"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.delenv(reporting.SUMMARY, raising=False)
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     StackFile(tmp_path, "prod").merge({"clusterId": "cluster-1"})
     (tmp_path / "prod.json").write_text(snapshot())
     return tmp_path
@@ -52,18 +48,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @cache
 def snapshot() -> str:
     documents = yaml.safe_load_all((DATA / "live.yaml").read_text())
-    seen = assemble.from_documents(documents, SCHEMA_TARGETS)
-    return snapshot_file.render(replace(seen, cluster_id="cluster-1"), Settings())
-
-
-def diff(*words: str) -> int:
-    return main.main(["diff", "--snapshot", "prod.json", *words])
+    raw = assemble.from_documents(documents, SCHEMA_TARGETS)
+    return snapshot_file.render(replace(raw, cluster_id="cluster-1"), Settings())
 
 
 def plan(capsys: Capture, *words: str) -> tuple[int, str, str]:
-    code = main.main(["plan", *words])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    return run_pic(capsys, "plan", *words)
 
 
 def test_a_plan_as_markdown(capsys: Capture) -> None:
@@ -74,10 +64,10 @@ def test_a_plan_as_markdown(capsys: Capture) -> None:
     )
 
 
-def test_a_plan_is_from_files_or_from_a_snapshot(capsys: Capture) -> None:
+def test_a_plan_is_either_offline_or_from_a_snapshot(capsys: Capture) -> None:
     words = ("--offline", "--manifests", BRANCH, "--snapshot", "prod.json")
 
-    assert plan(capsys, *words) == (2, "", "pic: --offline and --snapshot exclude each other\n")
+    assert plan(capsys, *words) == (2, "", OFFLINE_SNAPSHOT)
 
 
 def test_a_plan_reads_standard_input_once(capsys: Capture) -> None:
@@ -88,10 +78,8 @@ def test_a_plan_reads_standard_input_once(capsys: Capture) -> None:
     )
 
 
-def told(capsys: Capture, *words: str) -> tuple[int, str, str]:
-    code = diff(*words)
-    said = capsys.readouterr()
-    return code, said.out, said.err
+def diff(capsys: Capture, *words: str, **variables: str) -> tuple[int, str, str]:
+    return run_pic(capsys, "diff", "--snapshot", "prod.json", *words, **variables)
 
 
 @pytest.mark.parametrize(
@@ -104,15 +92,15 @@ def told(capsys: Capture, *words: str) -> tuple[int, str, str]:
     ],
 )
 def test_the_whole_report_of_a_pull_request(capsys: Capture, form: str, file: str) -> None:
-    assert told(capsys, *WHOLE, "--output", form) == (0, (DATA / file).read_text(), "")
+    assert diff(capsys, *WHOLE, "--output", form) == (0, (DATA / file).read_text(), "")
 
 
-def test_text_is_the_default(capsys: Capture) -> None:
-    assert told(capsys, *WHOLE) == (0, (DATA / "review.txt").read_text(), "")
+def test_text_is_the_default_format(capsys: Capture) -> None:
+    assert diff(capsys, *WHOLE) == (0, (DATA / "review.txt").read_text(), "")
 
 
-def test_what_is_live_as_planned_is_no_change(capsys: Capture) -> None:
-    code, text, _ = told(capsys, "--expect-no-changes")
+def test_without_changes_the_report_says_so(capsys: Capture) -> None:
+    code, text, _ = diff(capsys, "--expect-no-changes")
 
     assert (code, text.splitlines()[:3]) == (
         0,
@@ -124,21 +112,23 @@ def test_what_is_live_as_planned_is_no_change(capsys: Capture) -> None:
     )
 
 
-def test_removed_files_are_told_like_a_base(root: Path, capsys: Capture) -> None:
-    gone = [
-        each
-        for each in yaml.safe_load_all((DATA / "main" / "shop.yaml").read_text())
-        if each["metadata"]["name"] in ("old", "blog")
+def test_removed_files_give_the_same_report_as_a_base(root: Path, capsys: Capture) -> None:
+    removed = [
+        document
+        for document in yaml.safe_load_all((DATA / "main" / "shop.yaml").read_text())
+        if document["metadata"]["name"] in ("old", "blog")
     ]
-    (root / "removed.yaml").write_text(yaml.safe_dump_all(gone))
+    (root / "removed.yaml").write_text(yaml.safe_dump_all(removed))
 
-    found = told(capsys, "--manifests", BRANCH, "--removed", "removed.yaml", "--output", "markdown")
+    result = diff(
+        capsys, "--manifests", BRANCH, "--removed", "removed.yaml", "--output", "markdown"
+    )
 
-    assert found == (0, (DATA / "review.md").read_text(), "")
+    assert result == (0, (DATA / "review.md").read_text(), "")
 
 
-def test_without_a_base_what_the_branch_deletes_is_still_live(capsys: Capture) -> None:
-    code, text, _ = told(capsys, "--manifests", BRANCH)
+def test_without_a_base_deleted_files_are_not_in_the_report(capsys: Capture) -> None:
+    code, text, _ = diff(capsys, "--manifests", BRANCH)
 
     assert code == 0
     assert "old.example.com" not in text
@@ -155,14 +145,14 @@ REASONS = (
 def test_a_refusal_is_exit_code_3_after_the_whole_report(capsys: Capture) -> None:
     other = ("--config", "acknowledge=abcdefabcdef")
 
-    found = told(capsys, *WHOLE, *STRICT, *other, "--output", "markdown", "--expect-no-changes")
+    result = diff(capsys, *WHOLE, *STRICT, *other, "--output", "markdown", "--expect-no-changes")
 
     report = (DATA / "refused.md").read_text()
-    assert found == (3, report, f"pic: the guard refuses this: {REASONS}\n")
+    assert result == (3, report, f"pic: the guard refuses these changes: {REASONS}\n")
 
 
-def test_an_acknowledged_refusal_is_none(capsys: Capture) -> None:
-    code, text, _ = told(
+def test_an_acknowledged_refusal_is_exit_code_0(capsys: Capture) -> None:
+    code, text, _ = diff(
         capsys, *WHOLE, *STRICT, "--config", f"acknowledge={DIGEST}", "--output", "markdown"
     )
 
@@ -170,45 +160,47 @@ def test_an_acknowledged_refusal_is_none(capsys: Capture) -> None:
 
 
 def test_another_cluster_is_refused_and_still_reported(capsys: Capture) -> None:
-    code, text, errors = told(capsys, "--config", "clusterId=cluster-2", "--output", "json")
+    code, text, errors = diff(capsys, "--config", "clusterId=cluster-2", "--output", "json")
 
     assert code == 3
     assert json.loads(text)["refusal"]["command"] is None
-    assert errors.startswith("pic: the guard refuses this: This is cluster cluster-1, and the")
+    assert errors.startswith(
+        "pic: the guard refuses these changes: This is cluster cluster-1, and the"
+    )
 
 
 def test_a_branch_that_deletes_every_file_is_refused(capsys: Capture) -> None:
-    code, text, _ = told(capsys, "--manifests", "deploy", "--base", MAIN)
+    code, text, _ = diff(capsys, "--manifests", "deploy", "--base", MAIN)
 
     assert code == 3
     assert text.splitlines()[0] == "5 hosts removed (5 live, 0 planned)"
 
 
-def test_changes_that_are_not_expected_are_exit_code_7(capsys: Capture) -> None:
-    found = told(capsys, *WHOLE, "--expect-no-changes")
+def test_unexpected_changes_are_exit_code_7(capsys: Capture) -> None:
+    result = diff(capsys, *WHOLE, "--expect-no-changes")
 
     counts = (DATA / "review.txt").read_text().splitlines()[0]
-    assert found == (7, (DATA / "review.txt").read_text(), f"pic: there are changes: {counts}\n")
+    assert result == (7, (DATA / "review.txt").read_text(), f"pic: there are changes: {counts}\n")
 
 
 def test_a_report_goes_to_a_file_and_the_summary_of_a_job_gets_the_markdown(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    root: Path, capsys: Capture
 ) -> None:
     summary = root / "summary.md"
     summary.write_text("# Earlier step\n")
-    monkeypatch.setenv(reporting.SUMMARY, str(summary))
+    words = ("--output", "json", "--out", "review.json")
 
-    assert told(capsys, *WHOLE, "--output", "json", "--out", "review.json") == (0, "", "")
+    assert diff(capsys, *WHOLE, *words, GITHUB_STEP_SUMMARY="summary.md") == (0, "", "")
     assert (root / "review.json").read_text() == (DATA / "review.json").read_text()
     assert summary.read_text() == "# Earlier step\n" + (DATA / "review.md").read_text()
 
 
-def test_the_summary_of_a_job_is_written_before_a_refusal_ends_it(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+def test_the_summary_of_a_job_is_written_although_the_guard_refuses(
+    root: Path, capsys: Capture
 ) -> None:
-    monkeypatch.setenv(reporting.SUMMARY, str(root / "summary.md"))
+    words = (*WHOLE, *STRICT, "--config", "acknowledge=abcdefabcdef")
 
-    code, _, _ = told(capsys, *WHOLE, *STRICT, "--config", "acknowledge=abcdefabcdef")
+    code, _, _ = diff(capsys, *words, GITHUB_STEP_SUMMARY="summary.md")
 
     assert (code, (root / "summary.md").read_text()) == (3, (DATA / "refused.md").read_text())
 
@@ -229,11 +221,12 @@ def test_the_summary_of_a_job_is_written_before_a_refusal_ends_it(
         (["--manifests", "nowhere"], "nowhere: cannot be read: No such file or directory"),
     ],
 )
-def test_what_cannot_be_meant_is_exit_code_2(
+def test_invalid_flags_and_files_are_exit_code_2(
     capsys: Capture, words: list[str], message: str
 ) -> None:
-    assert diff(*words) == 2
-    assert capsys.readouterr().err == f"pic: {message}\n"
+    code, _, err = diff(capsys, *words)
+
+    assert (code, err) == (2, f"pic: {message}\n")
 
 
 def test_a_branch_may_come_from_standard_input(
@@ -242,28 +235,25 @@ def test_a_branch_may_come_from_standard_input(
     data = (DATA / "branch" / "shop.yaml").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
 
-    found = told(capsys, "--manifests", "-", "--base", MAIN, "--output", "markdown")
+    result = diff(capsys, "--manifests", "-", "--base", MAIN, "--output", "markdown")
 
-    assert found == (0, (DATA / "review.md").read_text(), "")
-
-
-def test_a_cluster_out_of_reach_is_exit_code_5(capsys: Capture) -> None:
-    assert main.main(["diff"]) == 5
-    assert capsys.readouterr().out == ""
+    assert result == (0, (DATA / "review.md").read_text(), "")
 
 
-def test_without_a_snapshot_the_cluster_is_read(
-    root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_cluster_is_exit_code_5(capsys: Capture) -> None:
+    assert run_pic(capsys, "diff")[:2] == (5, "")
+
+
+def test_without_a_snapshot_the_cluster_is_read(root: Path, capsys: Capture) -> None:
     StackFile(root, "prod").merge({"clusterId": CLUSTER})
     with serving() as api:
         fill_cluster(api, [ingress("web", "app.example.com")], live_object("gone.example.com"))
-        monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
+        api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])
 
-        code = main.main(["diff"])
+        code, out, _ = run_pic(capsys, "diff")
 
     assert code == 0
-    assert capsys.readouterr().out.splitlines()[:4] == [
+    assert out.splitlines()[:4] == [
         "1 host becomes public, 1 host removed, 1 new host (1 live, 1 planned)",
         "",
         "- gone.example.com (prod/pic-gone.example.com) is removed",

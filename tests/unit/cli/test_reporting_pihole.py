@@ -1,16 +1,16 @@
-"""`pic diff` of DNS records, from a snapshot file: neither a cluster nor a Pi-hole is asked."""
+"""Tests `pic diff` of DNS records with a snapshot file: without a cluster and without a Pi-hole."""
 
 from pathlib import Path
 
 import pytest
 
-from pic.cli import main
 from pic.core.errors import PiholeError
 from pic.core.model import LiveRecord, Unanswered
 from pic.settings.parse import Settings, TargetName
 from pic.settings.stack_file import StackFile
 from pic.snapshot import snapshot_file
 from pic.snapshot.assemble import RawSnapshot
+from tests.support.fakes import run_pic
 
 URL = "http://192.0.2.53"
 SETTINGS = Settings(
@@ -29,9 +29,6 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    for name in ("PIHOLE_URL", "PIHOLE_PASSWORD", "PIHOLE_API_TOKEN", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     raw = {
         "clusterId": "cluster-1",
         "targets": "pihole",
@@ -42,42 +39,44 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def diff(capsys: Capture, seen: RawSnapshot, *words: str) -> tuple[int, list[str]]:
-    Path("prod.json").write_text(snapshot_file.render(seen, SETTINGS))
-    code = main.main(["diff", "--snapshot", "prod.json", *words])
-    return code, capsys.readouterr().out.splitlines()[:-2]
+def diff(capsys: Capture, raw: RawSnapshot, *words: str) -> tuple[int, list[str]]:
+    Path("prod.json").write_text(snapshot_file.render(raw, SETTINGS))
+    code, out, _ = run_pic(capsys, "diff", "--snapshot", "prod.json", *words)
+    return code, out.splitlines()[:-2]
 
 
-def test_a_review_shows_what_becomes_of_records(capsys: Capture) -> None:
-    ours = (LiveRecord("web.lan", "192.0.2.9", ours=True), LiveRecord("gone.lan", "::1", ours=True))
-    seen = RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours)
+def test_a_review_shows_removed_and_changed_records(capsys: Capture) -> None:
+    ours = (LiveRecord("web.lan", "192.0.2.9", ours=True), LiveRecord("old.lan", "::1", ours=True))
+    raw = RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours)
 
-    assert diff(capsys, seen, "--expect-no-changes") == (
+    assert diff(capsys, raw, "--expect-no-changes") == (
         7,
         [
             "1 DNS record removed, 1 DNS record changed (0 live, 0 planned; DNS records: 2 live, 1"
             " planned)",
             "",
-            "- DNS record gone.lan ::1 is removed",
+            "- DNS record old.lan ::1 is removed",
             "~ DNS record web.lan: 192.0.2.9 → 192.0.2.1",
         ],
     )
 
 
-def test_more_removals_than_may_go_are_refused_after_the_report(capsys: Capture) -> None:
-    ours = tuple(LiveRecord(f"h{at}.lan", "192.0.2.9", ours=True) for at in range(6))
+def test_too_many_removals_are_refused_after_the_report(capsys: Capture) -> None:
+    ours = tuple(LiveRecord(f"h{number}.lan", "192.0.2.9", ours=True) for number in range(6))
     code, lines = diff(capsys, RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours))
 
     assert code == 3
     assert lines[3].startswith("- 6 of 6 DNS records would be removed, but one run may remove")
 
 
-def test_a_branch_is_told_that_records_were_not_compared(root: Path, capsys: Capture) -> None:
+def test_the_review_of_a_branch_says_if_records_were_not_compared(
+    root: Path, capsys: Capture
+) -> None:
     (root / "branch.yaml").write_text("")
-    why = Unanswered(URL, PiholeError("no answer. Check the network"))
-    seen = RawSnapshot({"Ingress": [WEB]}, "cluster-1", unanswered=why)
+    unanswered = Unanswered(URL, PiholeError("no answer. Check the network"))
+    raw = RawSnapshot({"Ingress": [WEB]}, "cluster-1", unanswered=unanswered)
 
-    assert diff(capsys, seen, "--manifests", "branch.yaml") == (
+    assert diff(capsys, raw, "--manifests", "branch.yaml") == (
         0,
         [
             "no changes, 1 new warning (0 live, 0 planned; DNS records: not compared, 1 planned)",

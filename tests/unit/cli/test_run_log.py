@@ -1,4 +1,4 @@
-"""Log lines of what a run did: the resources, the DNS records, and what went wrong."""
+"""Tests the log lines of a run: its resources, its DNS records, and its failures."""
 
 import logging
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pic.cli import run_log
-from pic.cli.run_log import Action, Scene
+from pic.cli.run_log import LogContext, LogLine
 from pic.core.ingress import Ingress
 from pic.core.model import (
     RECORD_TYPE,
@@ -28,11 +28,11 @@ from tests.support.deployed import (
     A,
     B,
     C,
-    live,
+    make_live,
     urn,
     wanted,
 )
-from tests.unit.engine.test_outcome import failed, said
+from tests.support.events import failure_event, message_event
 
 DEBUG, INFO, WARN, ERROR = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR
 SHOP, BLOG = Owner("prod", "shop", "uid-s"), Owner("prod", "blog", "uid-b")
@@ -44,35 +44,35 @@ def record_urn(name: str) -> str:
     return f"{URN}pulumi:pulumi:Stack${RECORD_TYPE}::{name}"
 
 
-def scene(
+def context(
     *resources: Resource,
     records: Sequence[Record] = (),
     changes: Changes = NOTHING,
     notices: Sequence[Notice] = (),
     ingresses: Sequence[Ingress] = (),
-) -> Scene:
+) -> LogContext:
     plan = Plan(resources, tuple(records), tuple(notices))
-    return Scene(plan, changes, ingresses)
+    return LogContext(plan, changes, ingresses)
 
 
-def of_records(**parts: tuple[object, ...]) -> Changes:
+def record_changes(**parts: tuple[object, ...]) -> Changes:
     return replace(NOTHING, records=replace(RecordChanges(), **parts))  # type: ignore[arg-type]
 
 
-def about(host: str, **more: str) -> dict[str, str]:
+def fields(host: str, **more: str) -> dict[str, str]:
     name = f"prod/pic-{host.partition('.')[0]}"
     return {"ingress": "prod/web", "host": host, "object": name, **more}
 
 
-def refused(outcome: Outcome, name: str, host: str, words: str) -> Outcome:
+def add_failure(outcome: Outcome, name: str, host: str, message: str) -> Outcome:
     """Let a step fail."""
-    outcome.feed(failed(host).replace(urn(host), name))
-    outcome.feed(said("error", words, name))
+    outcome.add_line(failure_event(host).replace(urn(host), name))
+    outcome.add_line(message_event("error", message, name))
     return outcome
 
 
-def test_each_resource_that_the_engine_touched_is_one_line() -> None:
-    found = replace(NOTHING, removed=(live(wanted(C)),))
+def test_each_resource_that_the_engine_changed_is_one_line() -> None:
+    changes = replace(NOTHING, removed=(make_live(wanted(C)),))
     steps = {
         "update": [urn(B)],
         "create": [urn(A), urn(A)],
@@ -81,21 +81,21 @@ def test_each_resource_that_the_engine_touched_is_one_line() -> None:
         "import": [urn("other.org")],
     }
 
-    lines = run_log.done(Outcome(steps), scene(wanted(A), wanted(B), changes=found))
+    lines = run_log.outcome_lines(Outcome(steps), context(wanted(A), wanted(B), changes=changes))
 
     assert lines == (
-        Action(INFO, "resource created", about(A)),
-        Action(INFO, "resource updated", about(B)),
-        Action(INFO, "resource deleted", about(C)),
-        Action(INFO, "resource adopted", {"ingress": "", "host": "other.org", "object": ""}),
+        LogLine(INFO, "resource created", fields(A)),
+        LogLine(INFO, "resource updated", fields(B)),
+        LogLine(INFO, "resource deleted", fields(C)),
+        LogLine(INFO, "resource adopted", {"ingress": "", "host": "other.org", "object": ""}),
     )
 
 
 def test_a_replacement_is_one_line() -> None:
-    steps = {each: [urn(A)] for each in ("create-replacement", "replace", "delete-replaced")}
+    steps = {op: [urn(A)] for op in ("create-replacement", "replace", "delete-replaced")}
 
-    assert run_log.done(Outcome(steps), scene(wanted(A))) == (
-        Action(INFO, "resource updated", about(A)),
+    assert run_log.outcome_lines(Outcome(steps), context(wanted(A))) == (
+        LogLine(INFO, "resource updated", fields(A)),
     )
 
 
@@ -107,23 +107,23 @@ def test_a_replacement_is_one_line() -> None:
         (replace(wanted(A), owners=(), labels={}), ""),
     ],
 )
-def test_an_object_is_of_the_ingresses_that_it_refers_to_else_of_that_of_its_labels(
+def test_the_ingresses_of_an_object_are_its_owners_or_the_one_in_its_labels(
     resource: Resource, ingress: str
 ) -> None:
-    lines = run_log.done(Outcome({"create": [urn(A)]}), scene(resource))
+    lines = run_log.outcome_lines(Outcome({"create": [urn(A)]}), context(resource))
 
-    assert lines == (Action(INFO, "resource created", {**about(A), "ingress": ingress}),)
+    assert lines == (LogLine(INFO, "resource created", {**fields(A), "ingress": ingress}),)
 
 
-def test_what_failed_is_an_error_and_its_ingress_is_told_of_all_of_them() -> None:
+def test_each_failure_is_an_error_and_its_ingress_gets_a_line_with_all_of_them() -> None:
     outcome = Outcome({"create": [urn(A)], "update": [urn(B)]})
-    refused(outcome, urn(A), A, "HTTP 429")
-    refused(outcome, urn(B), B, "no")
+    add_failure(outcome, urn(A), A, "HTTP 429")
+    add_failure(outcome, urn(B), B, "no")
 
-    assert run_log.done(outcome, scene(wanted(A), wanted(B))) == (
-        Action(ERROR, "resource failed", about(A, operation="create", error="HTTP 429")),
-        Action(ERROR, "resource failed", about(B, operation="update", error="no")),
-        Action(
+    assert run_log.outcome_lines(outcome, context(wanted(A), wanted(B))) == (
+        LogLine(ERROR, "resource failed", fields(A, operation="create", error="HTTP 429")),
+        LogLine(ERROR, "resource failed", fields(B, operation="update", error="no")),
+        LogLine(
             ERROR,
             "reconcile failed",
             {"ingress": "prod/web", "error": f"{A}: HTTP 429\n{B}: no"},
@@ -131,17 +131,17 @@ def test_what_failed_is_an_error_and_its_ingress_is_told_of_all_of_them() -> Non
     )
 
 
-def test_what_could_not_even_be_read_is_an_error_too() -> None:
-    outcome = refused(Outcome({"refresh": [urn(A)]}), urn(A), A, "gone")
+def test_a_resource_that_could_not_be_read_is_an_error() -> None:
+    outcome = add_failure(Outcome({"refresh": [urn(A)]}), urn(A), A, "gone")
 
-    assert run_log.done(outcome, scene(wanted(A))) == (
-        Action(ERROR, "resource failed", about(A, operation="read", error="gone")),
-        Action(ERROR, "reconcile failed", {"ingress": "prod/web", "error": f"{A}: gone"}),
+    assert run_log.outcome_lines(outcome, context(wanted(A))) == (
+        LogLine(ERROR, "resource failed", fields(A, operation="read", error="gone")),
+        LogLine(ERROR, "reconcile failed", {"ingress": "prod/web", "error": f"{A}: gone"}),
     )
 
 
 class Unread(Outcome):
-    """An engine that could not read a record."""
+    """The outcome of an engine that could not read a record."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -149,87 +149,89 @@ class Unread(Outcome):
 
 
 def test_a_record_that_could_not_be_read_is_an_error_of_pi_hole() -> None:
-    assert run_log.done(Unread(), scene(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
-        Action(
+    assert run_log.outcome_lines(Unread(), context(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
+        LogLine(
             ERROR,
             "pi-hole api error",
             {"ingress": "prod/shop", "operation": "read", "error": "HTTP 503"},
         ),
-        Action(ERROR, "reconcile failed", {"ingress": "prod/shop", "error": f"{A}/A: HTTP 503"}),
+        LogLine(ERROR, "reconcile failed", {"ingress": "prod/shop", "error": f"{A}/A: HTTP 503"}),
     )
 
 
-def test_dns_records_have_the_messages_and_fields_of_the_specification() -> None:
+def test_dns_records_have_the_messages_and_fields_of_the_pi_hole_operator() -> None:
     new, six = Record(B, "192.0.2.8", (SHOP,)), Record(A, "2001:db8::1", (SHOP,))
-    found = of_records(updated=(RecordUpdate(new, LiveRecord(B, "192.0.2.1", ours=True)),))
-    left = Ingress("prod", "left", "u", annotations={"pihole.io/managed-hosts": f"x, {C}"})
+    changes = record_changes(updated=(RecordUpdate(new, LiveRecord(B, "192.0.2.1", ours=True)),))
+    annotated = Ingress("prod", "left", "u", annotations={"pihole.io/managed-hosts": f"x, {C}"})
     steps = {
         "create": [record_urn(f"{A}/AAAA")],
         "update": [record_urn(f"{B}/A")],
         "delete": [record_urn(f"{C}/A"), record_urn("gone.org/A")],
     }
 
-    lines = run_log.done(Outcome(steps), scene(records=[six, new], changes=found, ingresses=[left]))
+    lines = run_log.outcome_lines(
+        Outcome(steps), context(records=[six, new], changes=changes, ingresses=[annotated])
+    )
 
     assert lines == (
-        Action(
+        LogLine(
             INFO, "dns record created", {"ingress": "prod/shop", "host": A, "ip": "2001:db8::1"}
         ),
-        Action(
+        LogLine(
             INFO,
             "dns record updated",
             {"ingress": "prod/shop", "host": B, "old_ip": "192.0.2.1", "new_ip": "192.0.2.8"},
         ),
-        Action(INFO, "dns record deleted", {"ingress": "prod/left", "host": C}),
-        Action(INFO, "dns record deleted", {"ingress": "", "host": "gone.org"}),
+        LogLine(INFO, "dns record deleted", {"ingress": "prod/left", "host": C}),
+        LogLine(INFO, "dns record deleted", {"ingress": "", "host": "gone.org"}),
     )
 
 
-def test_the_old_address_is_empty_where_pi_hole_was_not_read() -> None:
+def test_the_old_address_is_empty_if_pi_hole_was_not_read() -> None:
     steps = {"update": [record_urn(f"{A}/A"), record_urn("b.org/A")]}
 
-    lines = run_log.done(Outcome(steps), scene(records=[Record(A, "192.0.2.7", ())]))
+    lines = run_log.outcome_lines(Outcome(steps), context(records=[Record(A, "192.0.2.7", ())]))
 
-    assert [each.fields for each in lines] == [
+    assert [line.fields for line in lines] == [
         {"ingress": "", "host": A, "old_ip": "", "new_ip": "192.0.2.7"},
         {"ingress": "", "host": "b.org", "old_ip": "", "new_ip": ""},
     ]
 
 
-def test_a_pi_hole_that_refuses_is_an_error_with_the_operation() -> None:
+def test_an_error_of_pi_hole_is_logged_with_the_operation() -> None:
     name = record_urn(f"{A}/A")
-    outcome = refused(Outcome({"create": [name]}), name, A, "HTTP 429")
+    outcome = add_failure(Outcome({"create": [name]}), name, A, "HTTP 429")
 
-    assert run_log.done(outcome, scene(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
-        Action(
+    assert run_log.outcome_lines(outcome, context(records=[Record(A, "192.0.2.7", (SHOP,))])) == (
+        LogLine(
             ERROR,
             "pi-hole api error",
             {"ingress": "prod/shop", "operation": "create", "error": "HTTP 429"},
         ),
-        Action(ERROR, "reconcile failed", {"ingress": "prod/shop", "error": f"{A}/A: HTTP 429"}),
+        LogLine(ERROR, "reconcile failed", {"ingress": "prod/shop", "error": f"{A}/A: HTTP 429"}),
     )
 
 
-def test_each_ingress_that_something_is_done_for_is_begun_with_once() -> None:
+def test_each_ingress_that_the_run_changes_something_for_has_one_line_at_the_start() -> None:
     one = replace(wanted(A), owners=(SHOP, BLOG))
-    found = replace(
-        of_records(
+    changes = replace(
+        record_changes(
             created=(Record(C, "192.0.2.7", (Owner("dns", "new", "u"),)),),
             updated=(RecordUpdate(Record(A, "192.0.2.8", (SHOP,)), LiveRecord(A, "192.0.2.7")),),
         ),
         created=(one,),
-        updated=(Update(one, live(one), ()),),
-        moved=(Move(replace(one, owners=(Owner("dev", "web", "u"),)), live(one)),),
-        removed=(live(wanted(B)),),
+        updated=(Update(one, make_live(one), ()),),
+        moved=(Move(replace(one, owners=(Owner("dev", "web", "u"),)), make_live(one)),),
+        removed=(make_live(wanted(B)),),
     )
 
-    assert run_log.begun(scene(changes=found)) == tuple(
-        Action(DEBUG, "reconcile started", {"ingress": name})
+    assert run_log.start_lines(context(changes=changes)) == tuple(
+        LogLine(DEBUG, "reconcile started", {"ingress": name})
         for name in ("dev/web", "dns/new", "prod/blog", "prod/shop", "prod/web")
     )
 
 
-def test_notices_are_lines_with_their_fields() -> None:
+def test_each_notice_is_one_line_with_its_fields() -> None:
     web = Ingress(
         "prod", "web", "u", annotations={"pihole.io/target-ip": "x" * 90, "a.b/null": None}
     )
@@ -243,8 +245,8 @@ def test_notices_are_lines_with_their_fields() -> None:
         Notice(Reason.PIHOLE_UNREADABLE, Ref("Pi-hole", "", "http://dns"), "HTTP 503"),
     ]
 
-    assert run_log.noticed(scene(notices=notices, ingresses=[web])) == (
-        Action(
+    assert run_log.notice_lines(context(notices=notices, ingresses=[web])) == (
+        LogLine(
             WARN,
             "invalid annotation",
             {
@@ -254,18 +256,18 @@ def test_notices_are_lines_with_their_fields() -> None:
                 "error": "no address",
             },
         ),
-        Action(
+        LogLine(
             WARN,
             "invalid annotation",
             {"ingress": "prod/web", "annotation": "a.b/null", "value": "", "error": "no word"},
         ),
-        Action(
+        LogLine(
             WARN,
             "notice",
             {"reason": "InvalidTargetIP", "ingress": "prod/other", "text": "none set"},
         ),
-        Action(WARN, "ingress skipped (no hosts)", {"ingress": "prod/web"}),
-        Action(
+        LogLine(WARN, "ingress skipped (no hosts)", {"ingress": "prod/web"}),
+        LogLine(
             WARN,
             "notice",
             {
@@ -275,12 +277,12 @@ def test_notices_are_lines_with_their_fields() -> None:
                 "text": "it is taken",
             },
         ),
-        Action(
+        LogLine(
             INFO,
             "notice",
             {"reason": "TunnelNotReady", "object": "prod/t", "text": "it starts"},
         ),
-        Action(
+        LogLine(
             ERROR,
             "pi-hole api error",
             {"ingress": "", "operation": "list", "error": "HTTP 503"},

@@ -1,4 +1,4 @@
-"""`pic doctor`: what it prints, and its exit codes."""
+"""Tests `pic doctor`: what it prints, and its exit codes."""
 
 import json
 import socket
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pic.cli import main
 from pic.settings.stack_file import StackFile
-from tests.support.doctor_contexts import Clinic
+from tests.support.doctor_contexts import FakeCheckout
+from tests.support.fakes import run_pic
 
 Capture = pytest.CaptureFixture[str]
 CHECKS = [
@@ -18,41 +18,48 @@ CHECKS = [
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    made = Clinic(tmp_path)
-    made.is_well()
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCheckout:
+    checkout = FakeCheckout(tmp_path)
+    checkout.make_healthy()
     monkeypatch.chdir(tmp_path)
-    for name, value in made.context({"KUBECONFIG": str(tmp_path / "none")}).environment.items():
-        monkeypatch.setenv(name, value)
-    made.write("Pulumi.yaml", "name: pic\n")
-    return made
+    checkout.write("Pulumi.yaml", "name: pic\n")
+    return checkout
 
 
-@pytest.mark.usefixtures("clinic")
-def test_every_check_has_its_line_though_the_first_fail(capsys: Capture, tmp_path: Path) -> None:
-    StackFile(tmp_path, "prod").merge({"clusterId": "here"})
+def doctor(capsys: Capture, checkout: FakeCheckout, *words: str) -> tuple[int, str, str]:
+    """Run `pic doctor` in a checkout whose kubeconfig does not exist."""
+    return run_pic(capsys, "doctor", *words, **checkout.context().environment)
 
-    assert main.main(["doctor"]) == 5
-    said = capsys.readouterr()
-    assert said.err == ""
-    lines = said.out.splitlines()
+
+def test_every_check_has_its_line_although_the_first_ones_fail(
+    checkout: FakeCheckout, capsys: Capture
+) -> None:
+    StackFile(checkout.root, "prod").merge({"clusterId": "cluster-1"})
+
+    code, out, err = doctor(capsys, checkout)
+
+    assert (code, err) == (5, "")
+    lines = out.splitlines()
     assert [line[9:20].strip() for line in lines[:-2]] == CHECKS
     assert lines[-2:] == ["", "8 passed, 2 failed, 4 skipped"]
 
 
-@pytest.mark.usefixtures("clinic")
-def test_settings_that_are_wrong_are_exit_code_2(capsys: Capture) -> None:
-    assert main.main(["doctor", "--output", "json", "--stack", "prod"]) == 2
-    found = json.loads(capsys.readouterr().out)
-    assert [each["name"] for each in found["checks"]] == CHECKS
-    assert [each["verdict"] for each in found["checks"] if each["name"] == "stack"] == ["fail"]
+def test_wrong_settings_are_exit_code_2(checkout: FakeCheckout, capsys: Capture) -> None:
+    code, out, _ = doctor(capsys, checkout, "--output", "json", "--stack", "prod")
+
+    checks = json.loads(out)["checks"]
+    assert code == 2
+    assert [check["name"] for check in checks] == CHECKS
+    assert [check["verdict"] for check in checks if check["name"] == "stack"] == ["fail"]
 
 
-def test_locks_are_compared_with_this_host(clinic: Clinic, capsys: Capture) -> None:
+def test_locks_are_compared_with_the_name_of_this_host(
+    checkout: FakeCheckout, capsys: Capture
+) -> None:
     stamp = "2026-01-01T00:00:00Z"
     owner = {"pid": 0, "username": "ann", "hostname": socket.gethostname(), "timestamp": stamp}
-    clinic.lock("one", json.dumps({**owner, "pid": 2**22 + 1}))
+    checkout.lock("one", json.dumps({**owner, "pid": 2**22 + 1}))
 
-    main.main(["doctor", "--output", "json", "--stack", "prod"])
+    _, out, _ = doctor(capsys, checkout, "--output", "json", "--stack", "prod")
 
-    assert json.loads(capsys.readouterr().out)["checks"][-1]["message"].endswith("which is dead")
+    assert json.loads(out)["checks"][-1]["message"].endswith("that process has ended")

@@ -1,14 +1,12 @@
-"""`pic snapshot`, and planning from what it wrote."""
+"""Tests `pic snapshot`, and `pic plan` with its file."""
 
 import io
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pic.cli import main
 from pic.cluster.listing import NETWORKING
 from pic.settings.stack_file import StackFile
 from tests.support.api import (
@@ -18,88 +16,93 @@ from tests.support.api import (
     ingress,
     serving,
 )
+from tests.support.fakes import ENVIRONMENT, run_pic
 
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with one stack, and no way to any cluster."""
+    """Work in a project with one stack, but without a kubeconfig."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    for name in [each for each in os.environ if each.startswith(("PIC_", "KUBE"))]:
-        monkeypatch.delenv(name)
     StackFile(tmp_path, "prod").merge({"clusterId": CLUSTER})
     return tmp_path
 
 
 @pytest.fixture
-def api(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+def api(root: Path) -> Iterator[Api]:
     with serving() as api:
         fill_cluster(api, [ingress("web", "a.example.org"), ingress("other", "b.example.org")])
-        monkeypatch.setenv("KUBECONFIG", api.kubeconfig(root / "config"))
+        api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])
         yield api
 
 
 def output(capsys: Capture, *words: str) -> str:
-    assert main.main(words) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    return said.out
+    """Return the standard output of a successful command line."""
+    code, out, err = run_pic(capsys, *words)
+    assert (code, err) == (0, "")
+    return out
 
 
-def test_what_is_planned_from_a_snapshot_is_what_is_planned_live(
-    api: Api, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+def delete_kubeconfig(root: Path) -> None:
+    (root / ENVIRONMENT["KUBECONFIG"]).unlink()
+
+
+def test_the_plan_from_a_snapshot_equals_the_plan_of_the_cluster(
+    root: Path, api: Api, capsys: Capture
 ) -> None:
     live = output(capsys, "plan", "--output", "json")
     assert output(capsys, "snapshot", "--out", "snap.json") == ""
-    asked = len(api.requests)
-    monkeypatch.delenv("KUBECONFIG")
+    requests = len(api.requests)
+    delete_kubeconfig(root)
 
     assert output(capsys, "plan", "--snapshot", "snap.json", "--output", "json") == live
-    assert [each["host"] for each in json.loads(live)["resources"]] == [
+    assert [resource["host"] for resource in json.loads(live)["resources"]] == [
         "a.example.org",
         "b.example.org",
     ]
-    assert len(api.requests) == asked
-    # Without a snapshot there is no way on.
-    assert main.main(["plan"]) == 5
+    assert len(api.requests) == requests
+    # Without the snapshot, the plan would need the kubeconfig.
+    assert run_pic(capsys, "plan")[0] == 5
 
 
 @pytest.mark.usefixtures("api")
-def test_a_snapshot_goes_to_standard_output_and_comes_from_standard_input(
+def test_a_snapshot_is_written_to_standard_output_and_read_from_standard_input(
     root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = output(capsys, "snapshot")
     output(capsys, "snapshot", "--out", "snap.json")
     assert (root / "snap.json").read_text() == text == output(capsys, "snapshot", "--out", "-")
-    monkeypatch.delenv("KUBECONFIG")
+    delete_kubeconfig(root)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
     assert "b.example.org" in output(capsys, "plan", "--snapshot", "-")
 
 
-def test_a_cluster_that_cannot_be_read_whole_writes_nothing(
+def test_if_pic_cannot_read_the_whole_cluster_it_writes_nothing(
     root: Path, api: Api, capsys: Capture
 ) -> None:
     (root / "snap.json").write_text("the last one")
     api.refuse(f"{NETWORKING}/ingresses", 403, "no")
 
-    assert main.main(["snapshot", "--out", "snap.json"]) == 5
-    assert capsys.readouterr() == (
+    assert run_pic(capsys, "snapshot", "--out", "snap.json") == (
+        5,
         "",
-        "pic: cannot list ingresses in all namespaces: no (HTTP 403); grant the verb list to who"
-        " runs pic, or narrow pic:namespaces\n",
+        "pic: cannot list ingresses in all namespaces: no (HTTP 403); grant the verb list to the"
+        " account that runs pic, or narrow pic:namespaces\n",
     )
     assert (root / "snap.json").read_text() == "the last one"
 
 
 @pytest.mark.usefixtures("api")
-def test_a_snapshot_of_other_settings_is_no_snapshot_for_these(capsys: Capture) -> None:
+def test_a_snapshot_for_other_settings_is_refused(capsys: Capture) -> None:
     output(capsys, "snapshot", "--out", "snap.json")
 
-    assert main.main(["plan", "--snapshot", "snap.json", "--config", "tunnelNamespace=net"]) == 2
-    assert capsys.readouterr().err == (
+    words = ("plan", "--snapshot", "snap.json", "--config", "tunnelNamespace=net")
+    code, _, err = run_pic(capsys, *words)
+
+    assert code == 2
+    assert err == (
         "pic: snap.json: the file was written for other settings: it lacks"
         " pangolinorganizations.tunnel.pangolin.io in net, lacks"
         " pangolintunnels.tunnel.pangolin.io in net, also has"
@@ -108,9 +111,12 @@ def test_a_snapshot_of_other_settings_is_no_snapshot_for_these(capsys: Capture) 
     )
 
 
-def test_of_several_stacks_one_must_be_named(root: Path, capsys: Capture) -> None:
+def test_with_several_stacks_the_user_has_to_name_one(root: Path, capsys: Capture) -> None:
     StackFile(root, "dev").merge({"clusterId": CLUSTER})
 
     for words in (["snapshot"], ["plan", "--snapshot", "snap.json"]):
-        assert main.main(words) == 2
-        assert capsys.readouterr().err == "pic: name the stack with --stack: dev, prod\n"
+        assert run_pic(capsys, *words) == (
+            2,
+            "",
+            "pic: name the stack with --stack: dev, prod\n",
+        )

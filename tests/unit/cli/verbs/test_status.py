@@ -1,4 +1,4 @@
-"""`pic status`: what it prints where, and its exit codes."""
+"""Tests `pic status`: what it prints where, and its exit codes."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pic.cli import main
 from pic.cluster.listing import PANGOLIN
 from pic.settings.stack_file import StackFile
 from tests.support.api import (
@@ -17,12 +16,14 @@ from tests.support.api import (
     live_object,
     serving,
 )
+from tests.support.fakes import ENVIRONMENT, run_pic
 
 Capture = pytest.CaptureFixture[str]
 RESOURCES = f"{PANGOLIN}/pangolinresources"
 
 
-def said(phase: str) -> dict[str, Any]:
+def object_in(phase: str) -> dict[str, Any]:
+    """Return a live object with a phase from the operator."""
     return {**live_object("app.example.com"), "status": {"status": phase}}
 
 
@@ -30,15 +31,15 @@ def said(phase: str) -> dict[str, Any]:
 def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     monkeypatch.chdir(tmp_path)
     StackFile(tmp_path, "prod").merge({"clusterId": CLUSTER})
-    with serving() as made:
-        monkeypatch.setenv("KUBECONFIG", made.kubeconfig(tmp_path / "config"))
-        yield made
+    with serving() as server:
+        server.kubeconfig(tmp_path / ENVIRONMENT["KUBECONFIG"])
+        yield server
 
 
-def listings(api: Api, *phases: str) -> None:
-    """Let each listing show the object in the next phase."""
+def set_phases(api: Api, *phases: str) -> None:
+    """Let each listing contain the object in the next phase."""
     kind = "PangolinResourceList"
-    bodies = [{"kind": kind, "metadata": {}, "items": [said(phase)]} for phase in phases]
+    bodies = [{"kind": kind, "metadata": {}, "items": [object_in(phase)]} for phase in phases]
     api.set_answers(RESOURCES, *map(Answer, bodies))
 
 
@@ -49,64 +50,72 @@ def listings(api: Api, *phases: str) -> None:
         ("Waiting", "pending", (6, "0 of 1 ready, 1 pending, 0 in error")),
     ],
 )
-def test_the_table_and_the_exit_code(
+def test_the_table_shows_the_phase_and_the_exit_code_says_if_all_are_ready(
     api: Api, capsys: Capture, phase: str, state: str, end: tuple[int, str]
 ) -> None:
-    listings(api, phase)
+    set_phases(api, phase)
 
-    assert main.main(["status"]) == end[0]
-    said = capsys.readouterr()
-    assert said.err == ""
+    code, out, err = run_pic(capsys, "status")
+
+    assert (code, err) == (end[0], "")
     row = f"{state}  app.example.com  prod/pic-app.example.com  {phase:<7}  -          -"
-    assert said.out.splitlines()[1:] == [row, "", end[1]]
+    assert out.splitlines()[1:] == [row, "", end[1]]
 
 
 def test_the_json_goes_to_standard_output(api: Api, capsys: Capture) -> None:
-    listings(api, "Error")
+    set_phases(api, "Error")
 
-    assert main.main(["status", "--output", "json"]) == 6
-    assert json.loads(capsys.readouterr().out)["counts"] == {"error": 1, "pending": 0, "ready": 0}
+    code, out, _ = run_pic(capsys, "status", "--output", "json")
+
+    assert code == 6
+    assert json.loads(out)["counts"] == {"error": 1, "pending": 0, "ready": 0}
 
 
-def test_a_stack_without_objects_is_ready(api: Api, capsys: Capture) -> None:
+def test_a_stack_without_objects_is_ready_at_once(api: Api, capsys: Capture) -> None:
     api.set_objects(RESOURCES)
 
-    assert main.main(["status", "--wait", "60"]) == 0
-    assert capsys.readouterr().out == "No object of this stack is live.\n"
-
-
-@pytest.mark.parametrize(
-    ("flags", "told"), [([], "pic: 1 of 1 ready, 0 pending, 0 in error\n"), (["--quiet"], "")]
-)
-def test_a_wait_tells_what_changes(api: Api, capsys: Capture, flags: list[str], told: str) -> None:
-    listings(api, "Waiting", "Ready")
-
-    assert main.main(["status", "--wait", "0.01", *flags]) == 0
-    assert capsys.readouterr().err == told
-
-
-def test_a_deadline_that_passes_is_exit_code_6(api: Api, capsys: Capture) -> None:
-    listings(api, "Error")
-
-    assert main.main(["status", "--wait", "0.01", "--quiet"]) == 6
-    assert capsys.readouterr().out.splitlines()[-1] == "0 of 1 ready, 0 pending, 1 in error"
-
-
-def test_another_cluster_than_the_stacks_is_refused(
-    api: Api, tmp_path: Path, capsys: Capture
-) -> None:
-    StackFile(tmp_path, "prod").merge({"clusterId": "elsewhere"})
-    listings(api, "Ready")
-
-    assert main.main(["status"]) == 3
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(
-        f"pic: This is cluster {CLUSTER}, and the stack belongs to elsewhere"
+    assert run_pic(capsys, "status", "--wait", "60") == (
+        0,
+        "No object of this stack is live.\n",
+        "",
     )
 
 
-@pytest.mark.parametrize("given", ["-1", "inf", "nan", "soon"])
-def test_a_wait_is_a_number_of_seconds(capsys: Capture, given: str) -> None:
-    assert main.main(["status", f"--wait={given}"]) == 2
-    assert "--wait" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("flags", "progress"), [([], "pic: 1 of 1 ready, 0 pending, 0 in error\n"), (["--quiet"], "")]
+)
+def test_a_wait_prints_what_changes(
+    api: Api, capsys: Capture, flags: list[str], progress: str
+) -> None:
+    set_phases(api, "Waiting", "Ready")
+
+    code, _, err = run_pic(capsys, "status", "--wait", "0.01", *flags)
+
+    assert (code, err) == (0, progress)
+
+
+def test_objects_that_are_not_ready_in_time_are_exit_code_6(api: Api, capsys: Capture) -> None:
+    set_phases(api, "Error")
+
+    code, out, _ = run_pic(capsys, "status", "--wait", "0.01", "--quiet")
+
+    assert code == 6
+    assert out.splitlines()[-1] == "0 of 1 ready, 0 pending, 1 in error"
+
+
+def test_the_stack_of_another_cluster_is_refused(api: Api, tmp_path: Path, capsys: Capture) -> None:
+    StackFile(tmp_path, "prod").merge({"clusterId": "elsewhere"})
+    set_phases(api, "Ready")
+
+    code, out, err = run_pic(capsys, "status")
+
+    assert (code, out) == (3, "")
+    assert err.startswith(f"pic: This is cluster {CLUSTER}, and the stack belongs to elsewhere")
+
+
+@pytest.mark.parametrize("value", ["-1", "inf", "nan", "soon"])
+def test_a_wait_is_a_number_of_seconds(capsys: Capture, value: str) -> None:
+    code, _, err = run_pic(capsys, "status", f"--wait={value}")
+
+    assert code == 2
+    assert "--wait" in err

@@ -24,18 +24,17 @@ from tests.support.api import (
     service,
     tunnel,
 )
-from tests.support.fakes import HOST, project, run_pic
+from tests.support.fakes import ENVIRONMENT, HOST, project, run_pic
 from tests.support.waiting import until
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/pic-prod"
+WITHOUT_PULUMI = {**ENVIRONMENT, "PATH": "/nowhere"}
 
 
 @pytest.fixture
 def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    """A cluster whose lists have a version, and no engine on PATH."""
+    """Work in a project whose cluster has lists with a version."""
     with project(tmp_path, monkeypatch) as server:
-        monkeypatch.setenv("PATH", "/nowhere")
-        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
         set_list(server, f"{NETWORKING}/ingresses", "Ingress", ingress("web", HOST))
         set_list(server, f"{CORE}/services", "Service", service("prod"))
         set_list(server, f"{PANGOLIN}/pangolintunnels", "PangolinTunnel", tunnel("prod"))
@@ -91,7 +90,8 @@ class Terminal:
 @pytest.mark.usefixtures("api")
 def test_the_watcher_follows_runs_and_stops_on_a_signal(tmp_path: Path) -> None:
     with Terminal(tmp_path, lambda text: "trying again" in text) as terminal:
-        code = main.main(["watch", "--listen", "127.0.0.1:0", "--log-format", "text", "--quiet"])
+        words = ["watch", "--listen", "127.0.0.1:0", "--log-format", "text", "--quiet"]
+        code = main.main(words, WITHOUT_PULUMI)
 
     lines = [line.partition(" ")[2] for line in terminal.text.splitlines()]
     assert code == 0
@@ -131,7 +131,7 @@ def test_changed_settings_restart_the_watcher_and_invalid_ones_are_logged(
         return not word
 
     with Terminal(tmp_path, all_happened):
-        assert main.main(["watch", "--listen", ""]) == 0
+        assert main.main(["watch", "--listen", ""], WITHOUT_PULUMI) == 0
 
 
 def test_a_watcher_without_the_lease_starts_no_run(api: Api, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_watcher_without_the_lease_starts_no_run(api: Api, tmp_path: Path) -> 
 
     words = ["watch", "--leader-elect", "--lease-namespace", "ops", "--listen", ""]
     with Terminal(tmp_path, lambda text: "this watcher is on standby" in text) as terminal:
-        assert main.main(words) == 0
+        assert main.main(words, WITHOUT_PULUMI) == 0
 
     assert "grant get, create and update on leases" in terminal.text
     assert "starting a run" not in terminal.text
@@ -150,26 +150,25 @@ def test_the_watcher_turns_the_garbage_collector_on(tmp_path: Path) -> None:
     gc.disable()
     try:
         with Terminal(tmp_path, lambda text: "watching for stack" in text):
-            assert main.main(["watch", "--listen", ""]) == 0
+            assert main.main(["watch", "--listen", ""], WITHOUT_PULUMI) == 0
         assert gc.isenabled()
     finally:
         gc.enable()
 
 
 @pytest.mark.usefixtures("api")
-def test_a_lease_needs_a_namespace(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watch, "NAMESPACE_FILE", tmp_path / "namespace")
-    code, _, err = run_pic(capsys, "watch", "--leader-elect", "--listen", "")
+def test_a_lease_needs_a_namespace(tmp_path: Path) -> None:
+    file = tmp_path / "namespace"
+    options = argparse.Namespace(lease_namespace=None)
 
-    assert code == 2
-    assert (
-        err == "pic: the Lease has no namespace: outside a pod, name one with --lease-namespace\n"
+    with pytest.raises(SettingsError) as caught:
+        watch._namespace(options, file)  # noqa: SLF001
+    file.write_text("ops\n")
+
+    assert str(caught.value) == (
+        "the Lease has no namespace: outside a pod, name one with --lease-namespace"
     )
-
-    (tmp_path / "namespace").write_text("ops\n")
-    assert watch._namespace(argparse.Namespace(lease_namespace=None)) == "ops"  # noqa: SLF001
+    assert watch._namespace(options, file) == "ops"  # noqa: SLF001
 
 
 @pytest.mark.usefixtures("api")
@@ -232,8 +231,8 @@ def test_runs_steal_locks_only_if_the_watcher_is_elected(
 @pytest.mark.usefixtures("api")
 def test_a_deleted_stack_file_changes_nothing(tmp_path: Path) -> None:
     options = main.parser().parse_args(["watch", "--stack", "prod"])
-    current = deploying.config(options, os.environ)
-    changed = watch._SettingsCheck(options, os.environ, current)  # noqa: SLF001
+    current = deploying.config(options, {})
+    changed = watch._SettingsCheck(options, {}, current)  # noqa: SLF001
     file = StackFile(tmp_path, "prod")
     untouched = changed()
     file.merge({"events": True})
