@@ -1,6 +1,6 @@
-"""Deploys the same objects with as little as the engine needs: `python -m bench.floor OBJECTS`.
+"""Deploys objects with the least that the engine needs: `python -m bench.floor OBJECTS`.
 
-It reads no cluster, plans nothing, and runs no guard and no hooks. The working directory must be a
+It reads no cluster, makes no plan, and runs no guard and no hooks. The working directory must be a
 project with an empty stack `dev`.
 """
 
@@ -26,13 +26,13 @@ from pic.settings.parse import Settings
 
 
 def declare(objects: list[Object]) -> None:
-    """Register objects unchanged."""
+    """Register the objects as they are."""
     no_hooks = pulumi.ResourceHookBinding()
-    shared = declaration.declarations(Plan(), "bench", Settings())
+    empty = declaration.declarations(Plan(), "bench", Settings())
     resources = [Declaration(body["spec"]["name"], body) for body in objects]
     batch = Batch(
-        replace(shared, resources=resources),
-        providers.provider_resource(shared.provider),
+        replace(empty, resources=resources),
+        providers.provider_resource(empty.provider),
         Bindings(no_hooks, no_hooks),
     )
 

@@ -1,4 +1,4 @@
-"""Times the planning of Ingresses in memory, with one process for each size."""
+"""Measures the time and the memory that planning takes, for several numbers of Ingresses."""
 
 import json
 import resource
@@ -57,7 +57,7 @@ def _ingress(number: int) -> Ingress:
 
 
 def measure(ingresses: int) -> dict[str, float]:
-    """Plan once in this process and return the figures."""
+    """Plan once in this process, and return hosts, seconds and megabytes."""
     snapshot = make_snapshot(ingresses)
     start = time.perf_counter()
     plan = build_plan(snapshot, Settings(), LABEL, Ownership(LABEL))
@@ -67,7 +67,7 @@ def measure(ingresses: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print a table; each size has its own process, so that the memory is that of one plan."""
+    """Print a table. Each size runs in its own process, so that it shows the memory of one plan."""
     if len(sys.argv) > 1:
         print(json.dumps(measure(int(sys.argv[1]))))
         return

@@ -19,11 +19,11 @@ from pulumi.automation import LocalWorkspace, OutputMap, PulumiCommand, UpdateSu
 from pic.core.errors import EngineError
 from pic.engine.pulumi_command import Command
 
-PARALLEL = "32"  # steps at once: they wait for the API server, not for a processor
+PARALLEL = "32"  # steps at the same time: they wait for the API server, not for a processor
 # Otherwise the engine and its plugins spend a third of their time on garbage collection.
-COLLECTING = {"GOGC": "800", "GOMEMLIMIT": "1GiB"}
-# Variables of this process that override pic's own choice.
-OWN = ("GOGC", "GOMEMLIMIT", "KUBECONFIG", "PULUMI_PARALLEL")
+GARBAGE_COLLECTION = {"GOGC": "800", "GOMEMLIMIT": "1GiB"}
+# If this process has one of these variables, its value replaces pic's own.
+OVERRIDES = ("GOGC", "GOMEMLIMIT", "KUBECONFIG", "PULUMI_PARALLEL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Automation:
     command: Command
 
     def run(self, operation: str, **arguments: object) -> None:
-        """Run an operation to its end, whether or not it succeeds.
+        """Run an operation to its end, whether it succeeds or fails.
 
         Args:
             operation: The name of a method of the API's Stack, such as `up`.
@@ -51,7 +51,7 @@ class Automation:
             EngineError: The CLI is too old.
             RuntimeError: The API does not know how a preview ended.
         """
-        logging.getLogger("grpc._server").addFilter(_is_news)
+        logging.getLogger("grpc._server").addFilter(_is_real_failure)
         try:
             getattr(_Stack(self.stack, self._workspace()), operation)(**arguments)
         except automation.InvalidVersionError as error:
@@ -74,14 +74,14 @@ class Automation:
                 "PULUMI_OPTION_JSON": "true",
                 "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
                 "PULUMI_EXPERIMENTAL": "",
-                **COLLECTING,
-                **{key: value for key, value in self.environment.items() if key in OWN},
+                **GARBAGE_COLLECTION,
+                **{key: value for key, value in self.environment.items() if key in OVERRIDES},
             },
         )
 
 
 class _Stack(automation.Stack):
-    """A stack that exists, and that the API asks for nothing after an operation."""
+    """An existing stack that saves the calls that the API makes after an operation."""
 
     def __init__(self, name: str, workspace: LocalWorkspace) -> None:
         self.name = name
@@ -96,8 +96,8 @@ class _Stack(automation.Stack):
         return UpdateSummary("update", datetime.now(UTC), "", {}, {}, "")
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Say whether a failure in the program's server is more than an engine that has ended.
+def _is_real_failure(record: logging.LogRecord) -> bool:
+    """Say whether a failure in the program's server is more than the end of the engine.
 
     However a program ends, the SDK logs its last steps (`Cancelling 3 tasks`) to the engine. An
     engine that was interrupted or that failed no longer listens. So the call fails in the SDK's

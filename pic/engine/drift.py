@@ -1,6 +1,6 @@
 """Compares what the last deployment declared with what is live now.
 
-Ingresses do not matter here: what they ask for since then is a change, not drift.
+It ignores Ingresses: what they request since that deployment is a change, not drift.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pic.core.model import Family, LiveRecord, LiveResource
-from pic.engine.backend.state import Remembered, StackState
-from pic.engine.repair import as_live
+from pic.engine.backend.state import StackState, StateResource
+from pic.engine.repair import resource_as_live
 from pic.planning.changes import FieldChange, differences
 from pic.planning.ownership import Inventory, Ownership
 from pic.report.text import shown_value
@@ -83,31 +83,31 @@ def find(state: StackState, situation: Situation) -> Drift:
 
 
 def find_objects(
-    state: StackState, live: Sequence[LiveResource], ownership: Ownership
+    state: StackState, objects: Sequence[LiveResource], ownership: Ownership
 ) -> tuple[DriftedObject, ...]:
     """Compare the objects of the last deployment with the live ones, by host."""
-    by_key = {resource.key: resource for resource in live}
-    drifted = [*_declared(state, by_key), *_untracked(state, live, ownership)]
+    by_key = {live.key: live for live in objects}
+    drifted = [*_declared(state, by_key), *_untracked(state, objects, ownership)]
     return tuple(sorted(drifted, key=lambda entry: (entry.host, entry.key)))
 
 
 def find_records(
-    state: StackState, live: Sequence[LiveRecord] | None, *, marked: bool = True
+    state: StackState, records: Sequence[LiveRecord] | None, *, marked: bool = True
 ) -> tuple[DriftedRecord, ...]:
     """Compare the records of the last deployment with those in Pi-hole, by host and family.
 
     Args:
         state: The state of the stack.
-        live: The records in Pi-hole; None if Pi-hole was not read, and then nothing is compared.
+        records: The records in Pi-hole; None if Pi-hole was not read, and then nothing is compared.
         marked: Whether our records bear a marker. If not, only the state says which ones are ours.
     """
-    if live is None:
+    if records is None:
         return ()
     declared = {(record.host, Family.of(record.ip)): record.ip for record in state.records.values()}
     addresses: dict[tuple[str, Family], list[str]] = {}
-    for record in live:
-        if record.ours or (not marked and record.key in declared):
-            addresses.setdefault(record.key, []).append(record.ip)
+    for live in records:
+        if live.ours or (not marked and live.key in declared):
+            addresses.setdefault(live.key, []).append(live.ip)
     # An interrupted update leaves two addresses of ours for one key, so each key has a list.
     drifted = (
         _record(key[0], declared.get(key), tuple(sorted(addresses.get(key, ()))))
@@ -127,25 +127,25 @@ def _record(host: str, declared: str | None, live: tuple[str, ...]) -> DriftedRe
 def _declared(
     state: StackState, by_key: dict[tuple[str, str], LiveResource]
 ) -> Iterator[DriftedObject]:
-    for host, remembered in state.resources.items():
-        live = by_key.get(remembered.key)
+    for host, resource in state.resources.items():
+        live = by_key.get(resource.key)
         if live is None:
-            yield DriftedObject(host, remembered.key, Kind.MISSING)
-        elif fields := tuple(_fields(remembered, live)):
-            yield DriftedObject(host, remembered.key, Kind.CHANGED, fields)
+            yield DriftedObject(host, resource.key, Kind.MISSING)
+        elif fields := tuple(_fields(resource, live)):
+            yield DriftedObject(host, resource.key, Kind.CHANGED, fields)
 
 
-def _fields(remembered: Remembered, live: LiveResource) -> Iterator[FieldChange]:
-    declared = read_resource(remembered.inputs)
-    return differences(as_live(declared, declared.host), live)
+def _fields(resource: StateResource, live: LiveResource) -> Iterator[FieldChange]:
+    declared = read_resource(resource.inputs)
+    return differences(resource_as_live(declared, declared.host), live)
 
 
 def _untracked(
-    state: StackState, live: Sequence[LiveResource], ownership: Ownership
+    state: StackState, objects: Sequence[LiveResource], ownership: Ownership
 ) -> Iterator[DriftedObject]:
-    for resource in Inventory(live, ownership).ours:
-        if resource.key not in state.keys:
-            yield DriftedObject(resource.host, resource.key, Kind.UNTRACKED)
+    for live in Inventory(objects, ownership).ours:
+        if live.key not in state.keys:
+            yield DriftedObject(live.host, live.key, Kind.UNTRACKED)
 
 
 def as_text(drift: Drift) -> str:
@@ -164,12 +164,12 @@ def _record_line(drifted: DriftedRecord) -> str:
 
 
 def _object_line(drifted: DriftedObject) -> str:
-    where = f"{drifted.host} ({'/'.join(drifted.key)})"
+    name = f"{drifted.host} ({'/'.join(drifted.key)})"
     if drifted.kind is Kind.MISSING:
-        return f"- {where} is missing"
+        return f"- {name} is missing"
     if drifted.kind is Kind.UNTRACKED:
-        return f"? {where} {UNTRACKED}"
-    return f"~ {where}: {'; '.join(map(_field, drifted.fields))}"
+        return f"? {name} {UNTRACKED}"
+    return f"~ {name}: {'; '.join(map(_field, drifted.fields))}"
 
 
 def _field(field: FieldChange) -> str:

@@ -2,7 +2,7 @@
 
 A deployment has up to four passes of the engine: a refresh of what others changed, a preview where
 the engine may see the plan differently, an adopting pass for what the state lacks, and the
-deployment itself. Where nothing has to be done there is no pass, and Pulumi is not even imported.
+deployment itself. If nothing has to be done, there is no pass, and Pulumi is not even imported.
 """
 
 import importlib
@@ -28,6 +28,7 @@ from pic.engine.backend import history
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
+from pic.engine.pulumi_command import Command
 from pic.planning import changes as comparing
 from pic.planning import guard
 from pic.planning.changes import Changes
@@ -45,7 +46,13 @@ Tell = Callable[[str], None]
 
 UP_AGAIN, DESTROY_AGAIN = "pic up --acknowledge {}", "pic destroy --acknowledge {}"
 # The engine's steps after which an object is gone, if only for a moment.
-GONE = ("delete", "replace", "delete-replaced", "create-replacement", "import-replacement")
+REMOVING_STEPS = (
+    "delete",
+    "replace",
+    "delete-replaced",
+    "create-replacement",
+    "import-replacement",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +61,14 @@ class DeployResult:
 
     Attributes:
         changes: The changes that it set out to make.
-        outcome: What the engine did; None where there was nothing to do and no engine ran.
-        unread: The targets that did not answer, with the reason. What they hold stays as it was.
+        outcome: What the engine did; None if there was nothing to do, so no engine ran.
+        unread_targets: The targets that did not answer, with the reason. pic leaves what they hold
+            as it is.
     """
 
     changes: Changes
     outcome: Outcome | None = None
-    unread: Mapping[str, TargetError] = field(default_factory=dict)
+    unread_targets: Mapping[str, TargetError] = field(default_factory=dict)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -68,14 +76,16 @@ class DeployResult:
         return self.outcome.failures if self.outcome else ()
 
     @property
-    def reported(self) -> tuple[Failure, ...]:
+    def all_failures(self) -> tuple[Failure, ...]:
         """The resources that failed, and the targets that did not answer."""
-        unread = (Failure("", with_class(error), name) for name, error in self.unread.items())
+        unread = (
+            Failure("", with_class(error), name) for name, error in self.unread_targets.items()
+        )
         return (*self.failures, *unread)
 
 
 def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
-    """Bring the plan about.
+    """Make the cluster and the targets match the plan.
 
     Raises:
         PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
@@ -85,21 +95,23 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         outputs = engine.outputs()
         if outputs is not None and unchanged(situation, outputs):
             _annotate(situation, situation.plan, tell)
-            return DeployResult(situation.changes, None, situation.unread)
+            return DeployResult(situation.changes, None, situation.unread_targets)
         _import_ahead()
         if outputs is None:
             engine.create()
         # An interrupted first run leaves resources, but no outputs.
         state = StackState() if outputs is None else engine.state()
         try:
-            complete = _with_recorded_ownership(situation, state)
-            reported = _reported_warnings(outputs or {})
-            return _Up(engine, replace(complete, told=reported), tell).run(state, outputs or {})
+            complete = replace(
+                _with_records_of_state(situation, state),
+                reported_warnings=_reported_warnings(outputs or {}),
+            )
+            return _Deployment(engine, complete, tell).run(state, outputs or {})
         finally:
             _prune(engine, situation.settings, tell)
 
 
-def _with_recorded_ownership(situation: Situation, state: StackState) -> Situation:
+def _with_records_of_state(situation: Situation, state: StackState) -> Situation:
     """Plan again where the state knows of records of ours that bear no marker.
 
     Raises:
@@ -108,13 +120,13 @@ def _with_recorded_ownership(situation: Situation, state: StackState) -> Situati
     if situation.settings.pihole_api is not PiholeApi.DNS_LOCAL:
         return situation
     hosts = {record.host for record in state.records.values()}
-    complete = situations.owning(situation, hosts)
+    complete = situations.with_own_records(situation, hosts)
     guard.check(complete.changes, complete.settings, UP_AGAIN)
     return complete
 
 
 def unchanged(situation: Situation, outputs: Raw) -> bool:
-    """Say whether everything is as the last deployment declared it, by the same means."""
+    """Say whether everything is as the last deployment declared it, under the same conditions."""
     deployment = {
         "digest": outputs.get("digest"),
         "deployed": outputs.get("deployed"),
@@ -125,7 +137,7 @@ def unchanged(situation: Situation, outputs: Raw) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Up:
+class _Deployment:
     """The passes of one deployment."""
 
     engine: Engine
@@ -133,8 +145,9 @@ class _Up:
     tell: Tell
 
     def run(self, state: StackState, outputs: Raw) -> DeployResult:
-        moved = self.has_moved(outputs)
-        # The engine still has the provider of the former Pi-hole, which may be gone.
+        moved = self.pihole_moved(outputs)
+        # The state still has the provider of the former Pi-hole, which may not exist any more. So a
+        # refresh of the records has to wait until the engine has the new provider.
         refreshed = self.refresh(replace(state, records={}) if moved else state)
         if refreshed.failures:
             return self.result(refreshed)
@@ -144,15 +157,15 @@ class _Up:
             return self.result(adopted)
         self.tell("deploying")
         outcome = self.declare(self.situation.plan, state)
-        return self.result(self.fill(outcome, state) if moved else outcome)
+        return self.result(self.declare_again(outcome, state) if moved else outcome)
 
     def preview_first(self, outputs: Raw) -> None:
-        """Preview where the last deployment used other means than this one."""
-        means = fingerprint.means(self.situation)
-        differing = ", ".join(repair.scope_changes(_deployed(outputs), means))
-        if differing:
-            self.tell(f"asking the engine for a preview first, since {differing}")
-            self.check_preview(differing)
+        """Preview first if the conditions differ from those of the last deployment."""
+        conditions = fingerprint.conditions(self.situation)
+        changed = ", ".join(repair.changed_conditions(_deployed(outputs), conditions))
+        if changed:
+            self.tell(f"asking the engine for a preview first, since {changed}")
+            self.check_preview(changed)
 
     def adopt(self, state: StackState) -> Outcome:
         """Import what interrupted runs left behind, so that the engine can delete it."""
@@ -165,22 +178,26 @@ class _Up:
         plan = repair.adopting(self.situation.plan, strays, state)
         return self.declare(replace(plan, records=(*plan.records, *records)), state)
 
-    def has_moved(self, outputs: Raw) -> bool:
+    def pihole_moved(self, outputs: Raw) -> bool:
         """Say whether the last deployment declared the records in another Pi-hole."""
         former = _deployed(outputs).get("piholeUrl")
-        return former not in (None, fingerprint.means(self.situation).get("piholeUrl"))
+        return former not in (None, fingerprint.conditions(self.situation).get("piholeUrl"))
 
-    def fill(self, first: Outcome, state: StackState) -> Outcome:
-        """Declare once more: by now the engine has the provider of the Pi-hole without records."""
+    def declare_again(self, first: Outcome, state: StackState) -> Outcome:
+        """Create the records that the new Pi-hole lacks.
+
+        The first pass only replaced the provider: the state already had the records. A refresh
+        shows that they are missing, so the second pass creates them.
+        """
         if first.failures:
             return first
         refreshed = self.refresh(state)
         if refreshed.failures:
             return refreshed
-        return self.declare(self.situation.plan, state).after(first)
+        return self.declare(self.situation.plan, state).including(first)
 
     def result(self, outcome: Outcome) -> DeployResult:
-        return DeployResult(self.situation.changes, outcome, self.situation.unread)
+        return DeployResult(self.situation.changes, outcome, self.situation.unread_targets)
 
     def refresh(self, state: StackState) -> Outcome:
         stale = repair.stale(
@@ -201,10 +218,10 @@ class _Up:
             RefusedError: The guard refuses it.
         """
         situation = self.situation
-        if extra := beyond(situation, preview(self.engine, situation)):
-            changes = replace(situation.changes, removed=(*situation.changes.removed, *extra))
+        if removed := unplanned_removals(situation, preview(self.engine, situation)):
+            changes = replace(situation.changes, removed=(*situation.changes.removed, *removed))
             try:
-                guard.check(changes, situation.settings, _again(situation.settings))
+                guard.check(changes, situation.settings, _up_again(situation.settings))
             except RefusedError as error:
                 raise RefusedError(
                     f"The engine would do more than the plan says, since {reason}.\n{error}",
@@ -214,19 +231,20 @@ class _Up:
     def declare(self, plan: Plan, state: StackState) -> Outcome:
         new = sum(resource.host not in state.resources for resource in plan.resources)
         new += sum(model.record_id(record) not in state.records for record in plan.records)
-        # Each hook call costs time, even for an object that the engine only imports.
+        # Each hook call costs time, even for an object that the engine only imports, so a large
+        # import posts no Event for each host.
         situation = replace(self.situation, plan=plan, bulk=new > EVENTS_A_RUN)
         return _declaring(situation).run(self.engine.up)
 
 
-def _again(settings: Settings) -> str:
-    """Return the command for a second digest: the plan alone may need one as well."""
+def _up_again(settings: Settings) -> str:
+    """Return the command that acknowledges a second digest, next to the one of the plan."""
     first = f"{settings.acknowledge}," if settings.acknowledge else ""
     return UP_AGAIN.replace("{}", f"{first}{{}}")
 
 
 def preview(engine: Engine, situation: Situation) -> Outcome:
-    """Ask the engine what it would do. Nothing is refused and nothing is changed.
+    """Ask the engine what it would do. This refuses nothing and changes nothing.
 
     Raises:
         PicError: The stack does not exist, or the engine cannot do its work.
@@ -234,9 +252,9 @@ def preview(engine: Engine, situation: Situation) -> Outcome:
     return _declaring(situation).run(engine.preview)
 
 
-def beyond(situation: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
+def unplanned_removals(situation: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
     """Return the objects that the engine would delete although the plan keeps them."""
-    hosts = set(outcome.hosts(*GONE))
+    hosts = set(outcome.hosts(*REMOVING_STEPS))
     planned = {resource.key for resource in situation.plan.resources}
     return tuple(
         live for live in situation.snapshot.live if live.host in hosts and live.key in planned
@@ -249,7 +267,7 @@ def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
     Raises:
         PicError: The guard refuses, the stack is locked, or the engine cannot do its work.
     """
-    removal = everything(situation)
+    removal = full_removal(situation)
     guard.check(removal, situation.settings, DESTROY_AGAIN)
     with engine.exclusive():
         if engine.outputs() is None:
@@ -264,19 +282,25 @@ def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
             _prune(engine, situation.settings, tell)
         if not outcome.failures:
             _annotate(situation, Plan(), tell)
-        return DeployResult(removal, outcome, situation.unread)
+        return DeployResult(removal, outcome, situation.unread_targets)
 
 
 def _import_unknown(
     engine: Engine, situation: Situation, removal: Changes, state: StackState, tell: Tell
 ) -> Outcome | None:
-    """Import what the state does not have, so that the engine can delete it; return a failure."""
+    """Import what the state does not have, so that the engine can delete it.
+
+    Returns:
+        The outcome of this pass if it failed, or else None.
+    """
     strays = repair.strays(removal, state)
     records = repair.stray_records(removal, state, situation.settings)
     if not strays and not records:
         return None
     tell(f"importing {len(strays) + len(records)} objects that the state does not have")
-    live = Plan(tuple(repair.as_live(resource, resource.host) for resource in removal.removed))
+    live = Plan(
+        tuple(repair.resource_as_live(resource, resource.host) for resource in removal.removed)
+    )
     plan = repair.adopting(_in_state(live, state), strays, state)
     # What the state has stays declared, or this pass would already delete it.
     recorded = (Record(entry.host, entry.ip, ()) for entry in state.records.values())
@@ -294,14 +318,14 @@ def _import_unknown(
 
 
 def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:
-    """Repair the annotations of Ingresses where no program runs that would."""
+    """Repair the annotations of Ingresses; in a deployment the program does that."""
     ingresses = situation.snapshot.ingresses
     if stale := managed_hosts.stale_annotations(ingresses, plan, situation.settings):
         managed_hosts.write_annotations(situation.transport, stale, tell)
 
 
-def everything(situation: Situation) -> Changes:
-    """Return the changes that leave nothing of ours."""
+def full_removal(situation: Situation) -> Changes:
+    """Return the changes that remove everything of ours."""
     config = situation.config
     return comparing.between(situation.snapshot, Plan(), config.label, config.ownership)
 
@@ -324,8 +348,8 @@ def _releasing(situation: Situation) -> "Program":
 
 
 def _import_ahead() -> None:
-    """Begin to import what a pass of the engine needs, while the backend is read."""
-    # In one thread, one after the other: two threads could meet in modules that import each other.
+    """Start to import what a pass of the engine needs, while pic reads the backend."""
+    # One thread imports both: two threads could deadlock in modules that import each other.
     threading.Thread(target=_import, args=("pic.engine.inline", "pic.engine.automation")).start()
 
 
@@ -352,7 +376,7 @@ def engine_for(
     config: StackConfig,
     stack: str,
     environment: Mapping[str, str],
-    tell: Callable[[Outcome], None],
+    on_progress: Callable[[Outcome], None],
     *,
     steal_locks: bool = False,
 ) -> Engine:
@@ -362,10 +386,12 @@ def engine_for(
         config: The settings of the run.
         stack: The name of the stack.
         environment: The environment of this process.
-        tell: Gets the outcome so far, during a run.
+        on_progress: Gets the outcome so far, during a run.
         steal_locks: Remove locks of other hosts that are older than `pic:lockTimeout`.
     """
     settings = config.settings
-    left_after = settings.lock_timeout if steal_locks else None
+    steal_after = settings.lock_timeout if steal_locks else None
     kubeconfig = {"KUBECONFIG": settings.kubeconfig} if settings.kubeconfig else {}
-    return Engine(Path.cwd(), stack, {**environment, **kubeconfig}, tell, left_after=left_after)
+    variables = {**environment, **kubeconfig}
+    command = Command(environment)
+    return Engine(Path.cwd(), stack, variables, on_progress, command, steal_after)

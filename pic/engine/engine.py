@@ -24,7 +24,7 @@ from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Command
 
-NO_STACK = 6  # the CLI's exit code
+NO_STACK = 6  # the exit code of the CLI if the backend has no such stack
 
 Program = Callable[[], None]
 
@@ -37,8 +37,9 @@ class Engine:
         root: The folder of Pulumi.yaml.
         environment: The environment of this process.
         on_progress: Gets the outcome so far, during an operation.
-        left_after: The age from which a lock of another host counts as left behind; None never
+        steal_after: The age from which a lock of another host counts as abandoned; None never
             removes such a lock.
+        lock_folder: Where `exclusive` puts its lock, the same for all runs of this host.
     """
 
     root: Path
@@ -46,12 +47,13 @@ class Engine:
     environment: Mapping[str, str]
     on_progress: Callable[[Outcome], None] = lambda _: None
     command: Command = field(default_factory=Command)
-    left_after: timedelta | None = None
-    _ahead: "Future[Raw | None] | None" = None
+    steal_after: timedelta | None = None
+    lock_folder: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    _prefetched: "Future[Raw | None] | None" = None
 
-    def ask_ahead(self) -> None:
-        """Begin to read the stack's outputs in the background."""
-        self._ahead = ThreadPoolExecutor(1).submit(self._outputs)
+    def prefetch_outputs(self) -> None:
+        """Start to read the stack's outputs in the background."""
+        self._prefetched = ThreadPoolExecutor(1).submit(self._read_outputs)
 
     def outputs(self) -> Raw | None:
         """Return the stack's outputs; None when the backend has no such stack.
@@ -59,14 +61,14 @@ class Engine:
         Raises:
             EngineError: The backend cannot be read.
         """
-        ahead, self._ahead = self._ahead, None
-        return ahead.result() if ahead else self._outputs()
+        prefetched, self._prefetched = self._prefetched, None
+        return prefetched.result() if prefetched else self._read_outputs()
 
-    def _outputs(self) -> Raw | None:
-        answer = self._ask("stack", "output", "--json")
+    def _read_outputs(self) -> Raw | None:
+        answer = self._run_cli("stack", "output", "--json")
         if answer.code == NO_STACK:
             return None
-        return _json(_good(answer).stdout)
+        return _json(_checked(answer).stdout)
 
     def state(self) -> StackState:
         """Return the state of the stack; an empty one if the backend has no such stack.
@@ -74,15 +76,15 @@ class Engine:
         Raises:
             EngineError: The backend cannot be read.
         """
-        return self.existing_state() or StackState()
+        return self.find_state() or StackState()
 
-    def existing_state(self) -> StackState | None:
+    def find_state(self) -> StackState | None:
         """Return the state of the stack; None if the backend has no such stack."""
-        answer = self._ask("stack", "export")
+        answer = self._run_cli("stack", "export")
         if answer.code == NO_STACK:
             return None
         try:
-            return state.read(_json(_good(answer).stdout))
+            return state.read(_json(_checked(answer).stdout))
         except MalformedError as error:
             raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
 
@@ -92,10 +94,10 @@ class Engine:
         Raises:
             EngineError: The backend refuses.
         """
-        _good(self._ask("stack", "init", "--no-select"))
+        _checked(self._run_cli("stack", "init", "--no-select"))
 
     def up(self, program: Program) -> Outcome:
-        """Run the program and bring about what it declares, by the state alone (no refresh).
+        """Run the program and deploy what it declares. The engine trusts its state: no refresh.
 
         Raises:
             PicError: The program refused, the stack is locked, or the engine could not start.
@@ -116,14 +118,14 @@ class Engine:
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keep other runs of pic for this stack out of this host.
+        """Keep other runs of pic on this host away from this stack.
 
         Otherwise one run could remove a lock that another run has just created.
 
         Raises:
-            LockedError: There is another run.
+            LockedError: Another run has the stack.
         """
-        path = Path(tempfile.gettempdir()) / f"pic-{os.getuid()}-{self._fingerprint()}.lock"
+        path = self.lock_folder / f"pic-{os.getuid()}-{self._fingerprint()}.lock"
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "r+") as file:
             try:
@@ -143,9 +145,9 @@ class Engine:
         text = f"{backend}\n{self.root.resolve()}\n{self.stack}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def _ask(self, *arguments: str) -> CommandResult:
-        whole = [*arguments, "--stack", self.stack]
-        answer = self.command.run(whole, str(self.root), {"PULUMI_SKIP_UPDATE_CHECK": "true"})
+    def _run_cli(self, *arguments: str) -> CommandResult:
+        command = [*arguments, "--stack", self.stack]
+        answer = self.command.run(command, str(self.root), {"PULUMI_SKIP_UPDATE_CHECK": "true"})
         self._check_interrupted()
         return answer
 
@@ -155,73 +157,75 @@ class Engine:
                 "interrupted: the engine has stopped and saved what was done. Run again to finish"
             )
 
-    def _run(self, operation: str, **more: object) -> Outcome:
+    def _run(self, operation: str, **arguments: object) -> Outcome:
         try:
-            return self._attempt(operation, **more)
+            return self._attempt(operation, **arguments)
         except _DeadLocksError:
             # The CLI can only remove all locks of a stack at once, and all of them are dead.
-            _good(self._ask("cancel", "--yes"))
-            return self._attempt(operation, **more)
+            _checked(self._run_cli("cancel", "--yes"))
+            return self._attempt(operation, **arguments)
 
-    def _attempt(self, operation: str, **more: object) -> Outcome:
+    def _attempt(self, operation: str, **arguments: object) -> Outcome:
         from pic.engine import automation  # noqa: PLC0415 - a fifth of a second to import
 
         outcome, errors = Outcome(), list[str]()
 
         def add(line: str) -> None:
-            outcome.feed(line)
+            outcome.add_line(line)
             self.on_progress(outcome)
 
         api = automation.Automation(self.root, self.stack, self.environment, self.command)
         try:
-            api.run(operation, on_output=add, on_error=errors.append, **more)
+            api.run(operation, on_output=add, on_error=errors.append, **arguments)
         except RuntimeError as error:
-            # A preview raises this when the engine did not finish; _judge says why.
+            # A preview raises this when the engine did not finish; _check says why.
             if self.command.code == 0:
                 raise EngineError(str(error)) from error
-        self._judge(outcome, "\n".join(errors).strip())
+        self._check(outcome, "\n".join(errors).strip())
         return outcome
 
-    def _judge(self, outcome: Outcome, words: str) -> None:
+    def _check(self, outcome: Outcome, stderr: str) -> None:
         self._check_interrupted()
         if self.command.code == 0 or outcome.failures:
             return
-        held = locks.parse(words)
-        if held is not None:
-            raise self._locked(held)
-        errors = "\n".join(outcome.unplaced()) or words or "the engine failed and gave no reason"
+        owners = locks.parse(stderr)
+        if owners is not None:
+            raise self._locked(owners)
+        errors = (
+            "\n".join(outcome.other_errors()) or stderr or "the engine failed and gave no reason"
+        )
         raise EngineError(errors.removeprefix("error: "))
 
-    def _locked(self, held: Sequence[locks.Lock]) -> LockedError:
-        before = datetime.now(UTC) - self.left_after if self.left_after else None
-        if not locks.all_dead(held, before):
-            return LockedError(_held(self.stack, held))
-        if others := locks.of_others(held):
+    def _locked(self, owners: Sequence[locks.Lock]) -> LockedError:
+        before = datetime.now(UTC) - self.steal_after if self.steal_after else None
+        if not locks.all_dead(owners, before):
+            return LockedError(_lock_message(self.stack, owners))
+        if others := locks.of_other_hosts(owners):
             logs.log(logs.WARN, f"removing the lock that was left by {', '.join(map(str, others))}")
-        return _DeadLocksError(_held(self.stack, held))
+        return _DeadLocksError(_lock_message(self.stack, owners))
 
 
 class _DeadLocksError(LockedError):
-    """Only runs that ended hold the locks of the stack."""
+    """Every lock of the stack belongs to a run that ended."""
 
 
-def _good(answer: CommandResult) -> CommandResult:
+def _checked(answer: CommandResult) -> CommandResult:
     if answer.code != 0:
-        words = answer.stderr.strip() or answer.stdout.strip()
-        raise EngineError(words.removeprefix("error: "))
+        message = answer.stderr.strip() or answer.stdout.strip()
+        raise EngineError(message.removeprefix("error: "))
     return answer
 
 
-def _json(words: str) -> Raw:
+def _json(answer: str) -> Raw:
     try:
-        return mapping(json.loads(words or "{}"), "the answer of pulumi")
+        return mapping(json.loads(answer or "{}"), "the answer of pulumi")
     except (ValueError, MalformedError) as error:
         raise EngineError(f"pulumi did not answer with JSON: {error}") from error
 
 
-def _held(stack: str, held: Sequence[locks.Lock]) -> str:
-    owners = ", ".join(map(str, held)) or "an owner that it does not name"
+def _lock_message(stack: str, owners: Sequence[locks.Lock]) -> str:
+    names = ", ".join(map(str, owners)) or "an owner that it does not name"
     return (
-        f"stack {stack} is locked by a live run of {owners}: wait for it to end. If that host is"
+        f"stack {stack} is locked by a live run of {names}: wait for it to end. If that host is"
         f" gone for good: pulumi cancel --stack {stack}"
     )

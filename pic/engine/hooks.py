@@ -1,7 +1,7 @@
 """Hooks into the engine's steps: posts Events at Ingresses, and checks an object before a write.
 
-The engine calls a hook from its own event loop while the registration of the resource still waits.
-So hooks do their requests in threads of their own, with a deadline.
+The engine calls a hook in the event loop of the program, while the registration of the resource
+still waits. So hooks send their requests in threads of their own, with a deadline.
 """
 
 import asyncio
@@ -35,21 +35,21 @@ class RunContext:
     """What the hooks need to know of a run.
 
     Attributes:
-        unread: The targets whose contents this run does not know, with the reason. Nothing is
-            deleted there.
+        unread_reasons: Why this run does not know what a target holds, by target. pic deletes
+            nothing there.
         owners: The Ingresses of DNS records, by host.
     """
 
     transport: Transport
     ownership: Ownership
     events: bool
-    unread: Mapping[str, str] = field(default_factory=dict)
+    unread_reasons: Mapping[str, str] = field(default_factory=dict)
     owners: Mapping[str, Sequence[Owner]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """The hooks that resources bind: `adopting` is for objects of the Go controller."""
+    """The hooks of resources: `adopting` is for objects of the Go controller."""
 
     usual: ResourceHookBinding
     adopting: ResourceHookBinding
@@ -67,36 +67,45 @@ class Hooks:
         self._deadline = deadline
         self._context: RunContext | None = None
         self._posted = 0
-        # Threads of their own: those of the event loop are all busy with registrations, each of
-        # which waits for its hook.
+        # All threads of the event loop are busy with registrations, each of which waits for its
+        # hook. So hooks need their own.
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="pic-hook")
         ignored = ResourceHookOptions(ignore_errors=True)
-        self._after_create = ResourceHook("pic:after-create", self.created, ignored)
+        self._after_create = ResourceHook("pic:after-create", self.post_created, ignored)
         self._before_update = ResourceHook("pic:before-update", self.take_over)
-        self._after_update = ResourceHook("pic:after-update", self.updated, ignored)
+        self._after_update = ResourceHook("pic:after-update", self.post_updated, ignored)
         self._before_delete = ResourceHook("pic:before-delete", self.check_owner)
-        self._after_delete = ResourceHook("pic:after-delete", self.deleted, ignored)
-        self._record_created = ResourceHook("pic:pihole-after-create", self.registered, ignored)
-        self._record_updated = ResourceHook("pic:pihole-after-update", self.readdressed, ignored)
-        self._record_going = ResourceHook("pic:pihole-before-delete", self.check_read)
-        self._record_deleted = ResourceHook("pic:pihole-after-delete", self.gone, ignored)
+        self._after_delete = ResourceHook("pic:after-delete", self.post_deleted, ignored)
+        self._after_record_create = ResourceHook(
+            "pic:pihole-after-create", self.post_record_created, ignored
+        )
+        self._after_record_update = ResourceHook(
+            "pic:pihole-after-update", self.post_record_updated, ignored
+        )
+        self._before_record_delete = ResourceHook("pic:pihole-before-delete", self.check_read)
+        self._after_record_delete = ResourceHook(
+            "pic:pihole-after-delete", self.post_record_deleted, ignored
+        )
 
     def binding(self, *, events: bool) -> Bindings:
-        """Return what resources bind. Every call costs time, so without Events only the checks."""
-        adopting = self._bound(events=events)
+        """Return the hooks of PangolinResources.
+
+        Every call of a hook costs time, so without Events only the checks are bound.
+        """
+        adopting = self._resource_binding(events=events)
         adopting.before_update = [self._before_update]
-        return Bindings(self._bound(events=events), adopting)
+        return Bindings(self._resource_binding(events=events), adopting)
 
     def record_binding(self, *, events: bool) -> Bindings:
-        """Return what DNS records bind."""
-        bound = ResourceHookBinding(before_delete=[self._record_going])
+        """Return the hooks of DNS records."""
+        binding = ResourceHookBinding(before_delete=[self._before_record_delete])
         if events:
-            bound.after_create = [self._record_created]
-            bound.after_update = [self._record_updated]
-            bound.after_delete = [self._record_deleted]
-        return Bindings(bound, bound)
+            binding.after_create = [self._after_record_create]
+            binding.after_update = [self._after_record_update]
+            binding.after_delete = [self._after_record_delete]
+        return Bindings(binding, binding)
 
-    def _bound(self, *, events: bool) -> ResourceHookBinding:
+    def _resource_binding(self, *, events: bool) -> ResourceHookBinding:
         if not events:
             return ResourceHookBinding(before_delete=[self._before_delete])
         return ResourceHookBinding(
@@ -107,7 +116,7 @@ class Hooks:
         )
 
     def bind(self, context: RunContext) -> None:
-        """Tell the hooks about the run, before the first resource is declared."""
+        """Set the context of the run, before the first resource is declared."""
         self._context = context
 
     async def warn(self, warnings: Sequence[EventText]) -> int:
@@ -116,26 +125,27 @@ class Hooks:
         if context is None:
             return len(warnings)
         jobs = (
-            self._work(partial(events.warn, context.transport, warning)) for warning in warnings
+            self._run_in_thread(partial(events.warn, context.transport, warning))
+            for warning in warnings
         )
         results = await asyncio.gather(*jobs, return_exceptions=True)
         return sum(isinstance(result, Exception) for result in results)
 
-    async def created(self, args: ResourceHookArgs) -> None:
+    async def post_created(self, args: ResourceHookArgs) -> None:
         """Post that an object is new."""
         await self._post_host("Created", "is exposed by", args.new_inputs)
 
-    async def updated(self, args: ResourceHookArgs) -> None:
+    async def post_updated(self, args: ResourceHookArgs) -> None:
         """Post that an object changed. An adoption changes no object, so it posts nothing."""
         if _generation(args.old_outputs) != _generation(args.new_outputs):
             await self._post_host("Updated", "is changed in", args.new_inputs)
 
-    async def deleted(self, args: ResourceHookArgs) -> None:
+    async def post_deleted(self, args: ResourceHookArgs) -> None:
         """Post that an object is deleted."""
         await self._post_host("Deleted", "is no longer declared: deleted", args.old_inputs)
 
     async def check_owner(self, args: ResourceHookArgs) -> None:
-        """Fail the delete of an object that belongs to another owner by now.
+        """Fail the deletion of an object that meanwhile belongs to another owner.
 
         Raises:
             RuntimeError: The live object is not ours.
@@ -145,22 +155,22 @@ class Hooks:
             raise RuntimeError("pic does not know its cluster yet, so nothing is deleted")
         _refuse_unread(context, "pangolin")
         namespace, name, _ = _identity(args.old_inputs)
-        await self._work(partial(_check, context, namespace, name))
+        await self._run_in_thread(partial(_check, context, namespace, name))
 
     async def take_over(self, args: ResourceHookArgs) -> None:
-        """Give pic the fields of the Go controller's object, before pic applies its own.
+        """Make pic the manager of the fields of the Go controller's object, before it is updated.
 
         Raises:
-            RuntimeError: The live object is neither that controller's nor ours.
+            RuntimeError: The live object belongs neither to that controller nor to us.
         """
         context = self._context
         if context is None:
             raise RuntimeError("pic does not know its cluster yet, so nothing is taken over")
         namespace, name, _ = _identity(args.new_inputs)
-        await self._work(partial(_take_over, context, namespace, name))
+        await self._run_in_thread(partial(_take_over, context, namespace, name))
 
     async def check_read(self, _: ResourceHookArgs) -> None:
-        """Fail the delete of a record where this run could not read Pi-hole.
+        """Fail the deletion of a record if this run could not read Pi-hole.
 
         Raises:
             RuntimeError: Pi-hole was not read.
@@ -169,16 +179,16 @@ class Hooks:
             raise RuntimeError("pic does not know its Pi-hole yet, so nothing is deleted")
         _refuse_unread(self._context, "pihole")
 
-    async def registered(self, args: ResourceHookArgs) -> None:
+    async def post_record_created(self, args: ResourceHookArgs) -> None:
         """Post that a record is new."""
         await self._post_record("Created", "Pi-hole answers {host} with {ip}", args.new_inputs)
 
-    async def readdressed(self, args: ResourceHookArgs) -> None:
+    async def post_record_updated(self, args: ResourceHookArgs) -> None:
         """Post that a record has another address."""
         text = "Pi-hole answers {host} with a new address, {ip}"
         await self._post_record("Updated", text, args.new_inputs)
 
-    async def gone(self, args: ResourceHookArgs) -> None:
+    async def post_record_deleted(self, args: ResourceHookArgs) -> None:
         """Post that a record is deleted."""
         text = "Pi-hole no longer answers {host} with {ip}"
         await self._post_record("Deleted", text, args.old_inputs)
@@ -202,18 +212,18 @@ class Hooks:
         if context is None or not context.events or self._posted >= EVENTS_A_RUN:
             return
         self._posted += 1
-        await self._work(
+        await self._run_in_thread(
             partial(events.post, context.transport, subject, Level.NORMAL, reason, message)
         )
 
-    async def _work(self, job: Callable[[], None]) -> None:
+    async def _run_in_thread(self, job: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         await asyncio.wait_for(loop.run_in_executor(self._workers, job), self._deadline)
 
 
 def _refuse_unread(context: RunContext, target: str) -> None:
-    if why := context.unread.get(target):
-        raise RuntimeError(f"not deleted: this run could not read {target}: {why}")
+    if reason := context.unread_reasons.get(target):
+        raise RuntimeError(f"not deleted: this run could not read {target}: {reason}")
 
 
 def _check(context: RunContext, namespace: str, name: str) -> None:
@@ -256,7 +266,7 @@ def _take_over(context: RunContext, namespace: str, name: str) -> None:
 
 
 def _live(context: RunContext, namespace: str, name: str) -> tuple[Raw, OwnerKind]:
-    """Return a live object, and which kind of owner it has."""
+    """Return a live object and the kind of its owner."""
     raw = mapping(context.transport.get(_path(namespace, name)), "PangolinResource")
     return raw, context.ownership.of(live_resource(raw))
 

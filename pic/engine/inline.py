@@ -1,4 +1,4 @@
-"""Runs the program inside this process, where pic drives the engine."""
+"""Runs the program inside this process when pic itself drives the engine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,9 +61,9 @@ def declaring(situation: Situation) -> Program:
 
 
 def releasing(situation: Situation) -> Program:
-    """Return the program that declares nothing, so that the engine may delete everything."""
+    """Return the program that only registers the hooks, which the engine needs to delete."""
     return Program(
         lambda hooks: program.release(
-            situation.config, situation.transport, hooks, situation.unread
+            situation.config, situation.transport, hooks, situation.unread_targets
         )
     )

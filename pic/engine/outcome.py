@@ -1,4 +1,4 @@
-"""Reads from the engine's events what became of a run.
+"""Reads from the engine's events how a run ended.
 
 The events are lines of JSON (`pulumi … --json`). Most of them hold a whole resource and only say
 that a step is done. Decoding all of them takes longer than the steps. So only the start of a line
@@ -22,7 +22,8 @@ _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
 RATE_LIMITED_SECONDS = 60
 UNCHANGED = ("same", "read", "refresh")
 
-# How `with_class` ends a message.
+# `with_class` ends a message like this. Pi-hole's provider is another process, so the class of its
+# errors reaches pic only inside the message.
 _CLASS = re.compile(r" \[(invalid|auth|temporary|rateLimited)(?:, retry after (\d+) s)?\]\s*$")
 # Words of the API server's answers, which the messages of the Kubernetes plugin quote.
 _CLASSES = (
@@ -66,8 +67,8 @@ class Failure:
         return RATE_LIMITED_SECONDS if self.kind is FailureClass.RATE_LIMITED else None
 
     @property
-    def words(self) -> str:
-        """The message without its class, which reports show apart."""
+    def plain_message(self) -> str:
+        """The message without its class, which reports show in a field of its own."""
         return _CLASS.sub("", self.message)
 
 
@@ -87,27 +88,29 @@ class Outcome:
     _failed: list[str] = field(default_factory=list)
     _errors: dict[str, list[str]] = field(default_factory=dict)
 
-    def feed(self, line: str) -> None:
+    def add_line(self, line: str) -> None:
         """Add one line of the engine's output."""
         kind = _KIND.match(line)
         if not kind:
             return
         name = kind[1]
         if name == "resourcePreEvent":
-            self._begin(line[kind.end() :])
+            self._add_step(line[kind.end() :])
         elif name == "resOutputsEvent":
             self.done += 1
         elif name in ("diagnosticEvent", "resOpFailedEvent"):
             # The last line of a killed engine may be incomplete.
             with contextlib.suppress(ValueError):
-                self._note(name, mapping(json.loads(line)[name], name))
+                self._add_problem(name, mapping(json.loads(line)[name], name))
 
     @property
     def failures(self) -> tuple[Failure, ...]:
         """The resources that failed, by host."""
+        # A resource can fail in several steps, so each name counts once.
         names = {host_of(urn): urn for urn in self._failed}
         return tuple(
-            Failure(name, self._words(name), target_of(urn)) for name, urn in sorted(names.items())
+            Failure(name, self._messages(name), target_of(urn))
+            for name, urn in sorted(names.items())
         )
 
     @property
@@ -128,24 +131,24 @@ class Outcome:
         urns = (urn for op in operations for urn in self.steps.get(op, ()) if KIND in urn)
         return tuple(sorted({host_of(urn) for urn in urns}))
 
-    def _begin(self, rest: str) -> None:
+    def _add_step(self, rest: str) -> None:
         if step := _STEP.match(rest):
             self.steps.setdefault(step[1], []).append(step[2])
 
-    def _note(self, name: str, event: Mapping[str, object]) -> None:
+    def _add_problem(self, name: str, event: Mapping[str, object]) -> None:
         if name == "resOpFailedEvent":
             self._failed.append(text(mapping(event.get("metadata"), "metadata").get("urn")))
         else:
-            self._say(event)
+            self._add_message(event)
 
-    def _say(self, event: Mapping[str, object]) -> None:
-        severity, message = event.get("severity"), plain(text(event.get("message")))
+    def _add_message(self, event: Mapping[str, object]) -> None:
+        severity, message = event.get("severity"), without_colours(text(event.get("message")))
         if severity == "error":
             self._errors.setdefault(text(event.get("urn")), []).append(message)
         elif severity == "warning":
             self.warnings.append(message)
 
-    def _words(self, host: str) -> str:
+    def _messages(self, host: str) -> str:
         messages = [
             message
             for urn, messages in self._errors.items()
@@ -154,19 +157,19 @@ class Outcome:
         ]
         return "\n".join(messages) or "the engine gave no reason"
 
-    def after(self, earlier: "Outcome") -> "Outcome":
-        """Return this outcome with what an earlier pass of the same deployment did."""
+    def including(self, earlier: "Outcome") -> "Outcome":
+        """Add what an earlier pass of the same deployment did, and return this outcome."""
         for operation, urns in earlier.steps.items():
             self.steps[operation] = [*urns, *self.steps.get(operation, ())]
         self.warnings = list(dict.fromkeys([*earlier.warnings, *self.warnings]))
         return self
 
-    def unplaced(self) -> Iterator[str]:
+    def other_errors(self) -> Iterator[str]:
         """Yield the errors that belong to no failed resource."""
         failed = {host_of(urn) for urn in self._failed}
-        for urn, words in self._errors.items():
+        for urn, messages in self._errors.items():
             if not urn or host_of(urn) not in failed:
-                yield from words
+                yield from messages
 
 
 def host_of(urn: str) -> str:
@@ -179,13 +182,13 @@ def target_of(urn: str) -> str:
     return targets.target_of(urn.split("::")[-2] if "::" in urn else "")
 
 
-def plain(message: str) -> str:
+def without_colours(message: str) -> str:
     """Return a message of the engine without its colour marks."""
     return re.sub(r"<\{%[^%]*%\}>", "", message).strip()
 
 
-def counted(changes: Mapping[str, int]) -> str:
-    """Return operations in words, such as `3 created, 1 deleted`."""
+def counts_as_text(counts: Mapping[str, int]) -> str:
+    """Return the number of changes of each operation as text, such as `3 created, 1 deleted`."""
     words = {"create": "created", "update": "updated", "delete": "deleted", "import": "adopted"}
-    counts = Counter({words.get(op, op): count for op, count in changes.items()})
-    return ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+    by_word = Counter({words.get(op, op): count for op, count in counts.items()})
+    return ", ".join(f"{count} {word}" for word, count in sorted(by_word.items()))

@@ -1,15 +1,16 @@
 """Runs the Pulumi program: reads, plans, asks the guard, and then declares.
 
-The plain CLI and pic run the same function, on the same stack and state.
+`pulumi up` and `pic up` declare with the same function, on the same stack and state.
 """
 
 import asyncio
 import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import pulumi
 from pulumi.runtime.config import CONFIG
@@ -46,24 +47,30 @@ from pic.run.targets.interface import Declarations, HookSet
 from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT
 
+NewEngine: TypeAlias = Callable[[Path, str, Mapping[str, str]], Engine]
+
 RELEASE = "PIC_RELEASE"
-EMPTY: Mapping[str, TargetError] = {}
+ALL_READ: Mapping[str, TargetError] = {}
 SHOWN_NOTICES = 50
-GIVEN_UP = (
+NOT_IN_TARGETS = (
     "pic:targets does not have {0}. Put it back; to give it up, deploy once with it and with no"
     " Ingress that asks for it"
 )
 
 
-def run(environment: Mapping[str, str] = os.environ) -> None:
-    """Declare what the cluster's Ingresses ask for, as `pulumi up` has it run.
+def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Engine) -> None:
+    """Declare what the cluster's Ingresses request. The entry point for `pulumi up`.
 
     With PIC_RELEASE=1 it declares nothing and only registers the hooks, which a destroy needs.
 
+    Args:
+        environment: The environment of this process.
+        new_engine: Makes the engine that reads the state of the stack.
+
     Raises:
-        pulumi.RunError: With the whole message; nothing was registered.
+        pulumi.RunError: The run failed before it registered anything. It has the whole message.
     """
-    # A run is short and keeps what it creates, so garbage collection only costs time.
+    # A run is short and frees little memory, so garbage collection only costs time.
     gc.disable()
     hooks = Hooks()
     try:
@@ -72,8 +79,8 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
         if environment.get(RELEASE) == "1":
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
-            situation = situations.look(config, transport, environment)
-            remarks = (*config.remarks, *_orphans(situation))
+            situation = situations.read_and_plan(config, transport, environment)
+            remarks = (*config.remarks, *_orphans(situation, new_engine))
             situation = replace(situation, config=replace(config, remarks=remarks))
             bind(situation, hooks)
             declare(situation, hooks)
@@ -82,7 +89,7 @@ def run(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def bind(situation: Situation, hooks: Hooks) -> None:
-    """Give the hooks what they work with."""
+    """Give the hooks the context of the run."""
     settings = situation.settings
     owners: dict[str, Sequence[Owner]] = {}
     for ingress in situation.snapshot.ingresses:
@@ -93,7 +100,7 @@ def bind(situation: Situation, hooks: Hooks) -> None:
         situation.transport,
         situation.config.ownership,
         settings.events and not situation.bulk,
-        _unread(settings, situation.unread),
+        _unread_reasons(settings, situation.unread_targets),
         owners,
     )
     hooks.bind(context)
@@ -103,7 +110,7 @@ def release(
     config: StackConfig,
     transport: Transport,
     hooks: Hooks,
-    unread: Mapping[str, TargetError] = EMPTY,
+    unread_targets: Mapping[str, TargetError] = ALL_READ,
 ) -> None:
     """Declare nothing, so that the engine may delete everything; only the hooks are registered.
 
@@ -111,13 +118,14 @@ def release(
         config: The settings of the run.
         transport: Connects to the cluster.
         hooks: The hooks of the run.
-        unread: The targets that do not answer, with the reason; what they hold stays.
+        unread_targets: The targets that do not answer, with the reason. Their contents stay.
 
     Raises:
         RefusedError: This is another cluster.
     """
     settings = config.settings
-    context = RunContext(transport, config.ownership, settings.events, _unread(settings, unread))
+    reasons = _unread_reasons(settings, unread_targets)
+    context = RunContext(transport, config.ownership, settings.events, reasons)
     hooks.bind(context)
     guard.check_cluster(listing.read_cluster_id(transport, settings), settings)
 
@@ -125,40 +133,42 @@ def release(
 def _unreachable_targets(
     config: StackConfig, environment: Mapping[str, str]
 ) -> dict[str, TargetError]:
-    """Return the active targets that do not answer; the cluster is not read for it."""
+    """Return the active targets that do not answer, without reading the cluster."""
     settings = config.settings
     reasons = {
-        str(target.name): target.unreachable(settings, environment, settings.cluster_id)
+        str(target.name): target.probe(settings, environment, settings.cluster_id)
         for target in targets.active(settings)
     }
     return {name: error for name, error in reasons.items() if error}
 
 
-def _unread(settings: Settings, unread: Mapping[str, TargetError]) -> dict[str, str]:
-    """Return the targets whose contents this run does not know, with the reason as hooks say it."""
-    given_up = {
-        str(target.name): with_class(SettingsError([GIVEN_UP.format(target.name)]))
+def _unread_reasons(
+    settings: Settings, unread_targets: Mapping[str, TargetError]
+) -> dict[str, str]:
+    """Return why this run does not know what a target holds, by target, as the hooks report it."""
+    inactive = {
+        str(target.name): with_class(SettingsError([NOT_IN_TARGETS.format(target.name)]))
         for target in targets.TARGETS
         if target.name not in settings.targets
     }
-    return {**given_up, **{name: with_class(error) for name, error in unread.items()}}
+    return {**inactive, **{name: with_class(error) for name, error in unread_targets.items()}}
 
 
 def declare(situation: Situation, hooks: Hooks) -> None:
-    """Declare a plan, once the guard agrees.
+    """Declare a plan if the guard agrees.
 
     Raises:
-        RefusedError: The guard does not, and this is no preview.
+        RefusedError: The guard refuses, and this is not a preview.
     """
-    settings, planned = situation.settings, situation.plan
-    _log_notices([*situation.config.remarks, *planned.notices])
+    settings, plan = situation.settings, situation.plan
+    _log_notices([*situation.config.remarks, *plan.notices])
     _ask_guard(situation.changes, settings)
     batches = _batches(situation, hooks)
-    # What runs as the program's entry point is awaited before the SDK waits for what is left.
+    # The SDK awaits this coroutine before it waits for the remaining outputs.
     pulumi.run(partial(_register, situation, batches, hooks))
-    pulumi.export("resources", len(planned.resources))
-    pulumi.export("digest", fingerprint.digest(planned, settings))
-    pulumi.export("deployed", fingerprint.means(situation))
+    pulumi.export("resources", len(plan.resources))
+    pulumi.export("digest", fingerprint.digest(plan, settings))
+    pulumi.export("deployed", fingerprint.conditions(situation))
     pulumi.export("told", event_texts.digests(situation.warnings))
 
 
@@ -198,12 +208,14 @@ async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks
 
 async def _warn(situation: Situation, hooks: Hooks) -> None:
     """Post new warnings as Events. A failure does not fail the run."""
-    if unposted := await hooks.warn(event_texts.unreported(situation.warnings, situation.told)):
+    if unposted := await hooks.warn(
+        event_texts.unreported(situation.warnings, situation.reported_warnings)
+    ):
         pulumi.log.info(f"{unposted} warnings could not be posted as Events at their Ingresses")
 
 
 def _reports_hosts(changes: Changes, settings: Settings) -> bool:
-    """Say whether each host gets an Event of its own: not when very many change at once."""
+    """Say whether each host gets an Event of its own: not if very many change at once."""
     records = len(changes.records.created) + len(changes.records.updated)
     count = len(changes.created) + len(changes.updated) + len(changes.moved) + records
     if settings.events and count > EVENTS_A_RUN:
@@ -213,17 +225,16 @@ def _reports_hosts(changes: Changes, settings: Settings) -> bool:
 
 def _config(environment: Mapping[str, str]) -> StackConfig:
     prefix = f"{PROJECT}:"
-    raw = {
+    values = {
         key.removeprefix(prefix): value
         for key, value in CONFIG.get().items()
         if key.startswith(prefix)
     }
-    return stack_config.deployable(
-        raw, pulumi.get_stack(), environment, lambda settings: _unreachable(settings, environment)
-    )
+    find_problems = partial(_kubeconfig_problems, environment=environment)
+    return stack_config.deployable(values, pulumi.get_stack(), environment, find_problems)
 
 
-def _unreachable(settings: Settings, environment: Mapping[str, str]) -> list[str]:
+def _kubeconfig_problems(settings: Settings, environment: Mapping[str, str]) -> list[str]:
     if settings.kubeconfig in ("", environment.get("KUBECONFIG")):
         return []
     return [
@@ -242,24 +253,24 @@ def _log_notices(notices: Sequence[Notice]) -> None:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 
 
-def _orphans(situation: Situation) -> Sequence[Notice]:
-    """Return notices about what the engine will leave, since its state does not have it."""
+def _orphans(situation: Situation, new_engine: NewEngine) -> Sequence[Notice]:
+    """Return notices about what the engine will leave, because its state does not have it."""
     changes = situation.changes
     if not any(part.removals for part in changes.parts):
         return ()
-    state = _existing_state()
+    state = _find_state(new_engine)
     if state is None:
         return ()
     records = repair.stray_records(changes, state, situation.settings)
     return tuple(repair.orphans(repair.strays(changes, state), records))
 
 
-def _existing_state() -> StackState | None:
-    """Return the state of the stack; None, with a line in the log, where it cannot be read."""
+def _find_state(new_engine: NewEngine) -> StackState | None:
+    """Return the state of the stack; None, with a log message, if it cannot be read."""
     stack = f"{pulumi.get_organization()}/{PROJECT}/{pulumi.get_stack()}"
     reason = f"the backend has no stack {stack}"
     try:
-        state = Engine(Path.cwd(), stack, {}).existing_state()
+        state = new_engine(Path.cwd(), stack, {}).find_state()
     except EngineError as error:
         state, reason = None, str(error)
     if state is None:
@@ -268,7 +279,7 @@ def _existing_state() -> StackState | None:
 
 
 def _ask_guard(changes: Changes, settings: Settings) -> None:
-    """Ask the guard; a preview shows what a real run would refuse."""
+    """Ask the guard. A preview only warns about what a real run would refuse."""
     try:
         guard.check(changes, settings)
     except RefusedError as error:

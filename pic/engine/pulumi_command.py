@@ -1,4 +1,4 @@
-"""Runs the Pulumi CLI under a supervisor, passes signals on, and leaves nothing running.
+"""Runs the Pulumi CLI under a supervisor, passes signals on, and leaves no process running.
 
 An engine that is killed leaves its plugins running, and so does an engine whose pic is killed. The
 supervisor ends them in both cases.
@@ -33,23 +33,27 @@ PATIENCE_SIGNALS = 2
 
 
 class Command:
-    """The CLI on PATH, with the methods that the Automation API calls, but without its import.
+    """The CLI on PATH, with the methods that the Automation API calls, but without importing it.
 
-    Unlike the API's own command, it starts no process only to ask for the version.
+    Unlike the API's own command, it starts no extra process that reads the version.
 
     Attributes:
         interrupted: Whether a signal was passed on to an engine.
         code: The exit code of the last command.
     """
 
-    def __init__(self) -> None:
-        path = shutil.which("pulumi")
+    def __init__(
+        self, environment: Mapping[str, str] = os.environ, platform: str = sys.platform
+    ) -> None:
+        path = shutil.which("pulumi", path=environment.get("PATH", os.defpath))
         if not path:
             raise EngineError(
                 "there is no pulumi on PATH: install the Pulumi CLI, or `make toolchain` in a"
                 " checkout and put its folder on PATH"
             )
         self.command = path
+        self._environment = environment
+        self._platform = platform
         self.interrupted = False
         self.code = 0
 
@@ -75,9 +79,9 @@ class Command:
     ) -> CommandResult:
         """Run a command to its end and return what it printed, whatever its exit code."""
         process = subprocess.Popen(
-            [*_supervised(), self.command, "--non-interactive", *args],
+            [*_supervisor(self._platform), self.command, "--non-interactive", *args],
             cwd=cwd,
-            env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
+            env={**self._environment, **additional_env, "PULUMI_AUTOMATION_API": "true"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -93,7 +97,7 @@ class Command:
 
     @contextlib.contextmanager
     def _passing_on(self, process: "subprocess.Popen[str]") -> Iterator[None]:
-        """Pass signals on: the first asks the engine to stop cleanly, the third ends it."""
+        """Pass signals on: the first two ask the engine to stop, the third ends it."""
         count = 0
 
         def pass_on(_number: int, _frame: FrameType | None) -> None:
@@ -106,21 +110,24 @@ class Command:
                 else:
                     os.killpg(process.pid, signal.SIGINT)
 
+        # Python allows only the main thread to set signal handlers.
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, pass_on) for number in SIGNALS}
+        handlers = {number: signal.signal(number, pass_on) for number in SIGNALS}
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in handlers.items():
                 signal.signal(number, handler)
 
 
-def _supervised() -> tuple[str, ...]:
+def _supervisor(platform: str) -> tuple[str, ...]:
+    """Return the start of a command line that runs the rest of it under the supervisor."""
     # The supervisor needs /proc and prctl, which only Linux has.
-    linux = sys.platform == "linux"
-    return (sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid())) if linux else ()
+    if platform != "linux":
+        return ()
+    return (sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid()))
 
 
 def _read(

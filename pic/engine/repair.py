@@ -1,4 +1,4 @@
-"""Says which passes the engine needs before a deployment, so that it can repair everything.
+"""Decides which passes the engine needs before a deployment, so that it can repair everything.
 
 The engine compares what is declared with its state, and never with the cluster. So it misses what
 others changed or deleted, and it cannot delete what its state does not have. These functions find
@@ -38,15 +38,13 @@ def stale(
     by_key = {live.key: live for live in snapshot.live}
     urns = []
     for resource in plan.resources:
-        remembered = state.resources.get(resource.host)
-        if remembered is None:
+        last = state.resources.get(resource.host)
+        if last is None:
             continue
-        live = by_key.get(remembered.key)
+        live = by_key.get(last.key)
         declared = resource if owner_references else replace(resource, owners=())
-        if live is None or (
-            _same(declared, remembered.inputs) and any(differences(declared, live))
-        ):
-            urns.append(remembered.urn)
+        if live is None or (_same(declared, last.inputs) and any(differences(declared, live))):
+            urns.append(last.urn)
     return (*urns, *_stale_records(snapshot, plan, state))
 
 
@@ -58,25 +56,26 @@ def _stale_records(snapshot: Snapshot, plan: Plan, state: StackState) -> Iterato
         if live.ours:
             addresses.setdefault(record_id(live), set()).add(live.ip)
     for record in plan.records:
-        remembered = state.records.get(record_id(record))
+        last = state.records.get(record_id(record))
         # An interrupted change leaves a second address next to the recorded one.
         is_as_declared = addresses.get(record_id(record)) == {record.ip}
-        if remembered and remembered.ip == record.ip and not is_as_declared:
-            yield remembered.urn
+        if last and last.ip == record.ip and not is_as_declared:
+            yield last.urn
 
 
 def _same(resource: Resource, inputs: Raw) -> bool:
     """Say whether the last deployment declared a resource like this."""
-    last = live_resource(inputs)
+    declared = live_resource(inputs)
     return (
         serialise.spec(resource.spec) == inputs.get("spec")
-        and dict(resource.labels) == dict(last.labels)
-        and serialise.owner_references(resource.owners) == serialise.owner_references(last.owners)
+        and dict(resource.labels) == dict(declared.labels)
+        and serialise.owner_references(resource.owners)
+        == serialise.owner_references(declared.owners)
     )
 
 
 def strays(changes: Changes, state: StackState) -> tuple[LiveResource, ...]:
-    """Return the live objects of ours that must go and that the state does not have.
+    """Return our live objects that must be deleted but are not in the state.
 
     A run that was killed before it saved its state leaves them. The engine cannot delete them
     before it has imported them.
@@ -86,10 +85,10 @@ def strays(changes: Changes, state: StackState) -> tuple[LiveResource, ...]:
 
 
 def stray_records(changes: Changes, state: StackState, settings: Settings) -> tuple[Record, ...]:
-    """Return the live records of ours that must go and that the state does not have.
+    """Return our live records that must be deleted but are not in the state.
 
-    With `pic:piholeApi: dns-local` a record bears no marker. Only the state tells which records are
-    ours, so there are none.
+    With `pic:piholeApi: dns-local` a record has no marker. Only the state says which records are
+    ours, so this returns none.
     """
     if settings.pihole_api is PiholeApi.DNS_LOCAL:
         return ()
@@ -134,11 +133,11 @@ def adopting(plan: Plan, strays: Sequence[LiveResource], state: StackState) -> P
         if not name or name in taken:
             name = "/".join([live.host, *live.key])
         taken.add(name)
-        declared[name] = as_live(live, name)
+        declared[name] = resource_as_live(live, name)
     return replace(plan, resources=tuple(resource for _, resource in sorted(declared.items())))
 
 
-def as_live(live: LiveResource, name: str) -> Resource:
+def resource_as_live(live: LiveResource, name: str) -> Resource:
     """Return the resource that declares a live object as it is, under a Pulumi name."""
     return Resource(
         host=name,
@@ -152,8 +151,8 @@ def as_live(live: LiveResource, name: str) -> Resource:
     )
 
 
-def scope_changes(before: Raw, after: Mapping[str, object]) -> Iterator[str]:
-    """Yield in words which means differ from those of the last deployment."""
+def changed_conditions(before: Raw, after: Mapping[str, object]) -> Iterator[str]:
+    """Yield the conditions that differ from those of the last deployment, such as `pic 1 → 2`."""
     for key, value in after.items():
         former = before.get(key)
         if former is not None and former != value:

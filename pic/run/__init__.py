@@ -1,1 +1,1 @@
-"""One run before anything changes: settings, what was read, plan and changes."""
+"""Prepares one run, before anything changes: settings, snapshot, plan and changes."""

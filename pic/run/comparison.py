@@ -7,7 +7,7 @@ from pic.core.model import Plan, Snapshot
 from pic.core.notices import Notice
 from pic.planning import guard
 from pic.planning.changes import Changes
-from pic.report import review
+from pic.report import review as reviews
 from pic.report.review import Review, StackRef
 from pic.run import reading, situation, stack_config
 from pic.run.stack_config import StackConfig
@@ -22,8 +22,8 @@ class Comparison:
     """The cluster with a branch laid over it, and what should then exist.
 
     Attributes:
-        known_notices: The notices that the cluster has without the branch; None where there is no
-            branch.
+        notices_before: The notices that the cluster has without the branch. The review hides them.
+            None if there is no branch, and then the review shows all notices.
     """
 
     stack: str
@@ -31,22 +31,22 @@ class Comparison:
     snapshot: Snapshot
     plan: Plan
     changes: Changes
-    known_notices: frozenset[Notice] | None
+    notices_before: frozenset[Notice] | None
 
     @property
     def review(self) -> Review:
         """The review, with what the guard refuses."""
         settings = self.config.settings
-        whole = review.build(
+        review = reviews.build(
             StackRef(PROJECT, self.stack),
             self.plan,
             self.changes,
             refusals=guard.refusals_of(self.changes, settings),
             acknowledgement=settings.acknowledge,
         )
-        return (
-            whole if self.known_notices is None else review.hide_notices(whole, self.known_notices)
-        )
+        if self.notices_before is None:
+            return review
+        return reviews.hide_notices(review, self.notices_before)
 
 
 def compare(
@@ -54,22 +54,21 @@ def compare(
     config: StackConfig,
     environment: Mapping[str, str],
     branch: Branch,
-    snapshot_file: str = "",
+    snapshot_path: str = "",
 ) -> Comparison:
     """Read the cluster or its snapshot file, lay the branch over it, and plan.
 
     Raises:
         SettingsError: Files cannot be read, or do not fit the flags.
-        ClusterError: The cluster could not be read whole.
+        ClusterError: The cluster could not be read completely.
     """
-    raw = reading.look(config.settings, environment, snapshot_file)
+    raw = reading.read_cluster_or_file(config.settings, environment, snapshot_path)
     proposed = propose(raw, branch, config.settings)
     snapshot, plan = _planned(config, proposed.after)
     changes = situation.changes_for(config, snapshot, plan)
-    known = [notice for raw in proposed.before for notice in _planned(config, raw)[1].notices]
-    return Comparison(
-        stack, config, snapshot, plan, changes, frozenset(known) if proposed.before else None
-    )
+    before = [notice for raw in proposed.before for notice in _planned(config, raw)[1].notices]
+    notices = frozenset(before) if proposed.before else None
+    return Comparison(stack, config, snapshot, plan, changes, notices)
 
 
 def _planned(config: StackConfig, raw: RawSnapshot) -> tuple[Snapshot, Plan]:

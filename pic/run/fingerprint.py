@@ -1,4 +1,8 @@
-"""What names a deployment: everything that is declared, and by what means. No Pulumi."""
+"""Identifies a deployment: what it declares, and the conditions under which it does so.
+
+The stack outputs hold this. The next run compares it with its own, and does nothing if both are
+equal and nothing has changed in the cluster. It never imports Pulumi.
+"""
 
 import hashlib
 import json
@@ -14,38 +18,44 @@ from pic.run.situation import Situation
 from pic.settings.parse import Settings
 
 
-def deployment(known: Situation) -> dict[str, object]:
-    """Return what the engine's outputs name a deployment of this situation with."""
+def deployment(situation: Situation) -> dict[str, object]:
+    """Return the stack outputs that identify a deployment of this situation."""
     return {
-        "digest": digest(known.plan, known.settings),
-        "deployed": means(known),
-        "told": event_texts.digests(known.warnings),
+        "digest": digest(situation.plan, situation.settings),
+        "deployed": conditions(situation),
+        "told": event_texts.digests(situation.warnings),
     }
 
 
-def means(known: Situation) -> dict[str, object]:
-    """Return what decides how an engine sees the same plan; exported, for the next run."""
-    settings = known.settings
-    means: dict[str, object] = {
+def conditions(situation: Situation) -> dict[str, object]:
+    """Return the versions and settings that decide what the engine makes of the same plan.
+
+    If one of them differs from the last deployment, the next run asks the engine for a preview.
+    """
+    settings = situation.settings
+    result: dict[str, object] = {
         "pic": installed_version(),
         "plugin": version("pulumi-kubernetes"),
-        "cluster": known.snapshot.cluster_id,
+        "cluster": situation.snapshot.cluster_id,
         "namespaces": ", ".join(sorted(settings.namespaces)) or "all",
         "targets": ", ".join(sorted(settings.targets)),
         "ingressClasses": ", ".join(sorted(settings.ingress_classes)),
     }
     for target in targets.active(settings):
-        means.update(target.means(settings))
-    return means
+        result.update(target.conditions(settings))
+    return result
 
 
-def digest(planned: Plan, settings: Settings) -> str:
-    """Return what names everything that is declared, and the version that declares it."""
-    # Being held changes nothing of what is declared.
+def digest(plan: Plan, settings: Settings) -> str:
+    """Return a digest of everything that a plan declares, and of the version of pic."""
+    # `held` is left out: a held resource is declared like any other.
     declared: list[object] = [
-        [serialise.resource(replace(each, held=False)), [owner.uid for owner in each.owners]]
-        for each in planned.resources
+        [
+            serialise.resource(replace(resource, held=False)),
+            [owner.uid for owner in resource.owners],
+        ]
+        for resource in plan.resources
     ]
-    declared += [[each.host, each.ip] for each in planned.records]
+    declared += [[record.host, record.ip] for record in plan.records]
     text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Reads the cluster and Pi-hole, or a snapshot file."""
+"""Reads the cluster and Pi-hole, or a snapshot file in their place."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,32 +16,39 @@ if TYPE_CHECKING:
     from pic.cluster.listing import Transport
 
 
-def look(settings: Settings, environment: Mapping[str, str], stored: str = "") -> RawSnapshot:
-    """Return what the cluster and Pi-hole hold, or a snapshot file where one is named.
+def read_cluster_or_file(
+    settings: Settings, environment: Mapping[str, str], snapshot_path: str = ""
+) -> RawSnapshot:
+    """Read the snapshot file if there is a path, or else the cluster and the targets.
+
+    Args:
+        settings: The settings of the run.
+        environment: Holds the kubeconfig and credentials.
+        snapshot_path: The path of a snapshot file, or `-` for standard input.
 
     Raises:
-        ClusterError: The cluster could not be read whole.
+        ClusterError: The cluster could not be read completely.
         SettingsError: The file cannot be read.
     """
-    if stored:
-        from pic.snapshot import snapshot_file  # noqa: PLC0415 - only then
+    if snapshot_path:
+        from pic.snapshot import snapshot_file  # noqa: PLC0415 - only runs on such a file need it
 
-        return snapshot_file.read(stored, settings, sys.stdin.buffer)
-    # The Kubernetes client takes a fifth of a second to import, which runs on files do without.
+        return snapshot_file.read(snapshot_path, settings, sys.stdin.buffer)
+    # The Kubernetes client takes a fifth of a second to import. Runs on files do not need it.
     from pic.cluster import listing  # noqa: PLC0415
 
     return read(listing.connect(settings, environment), settings, environment)
 
 
 def read(transport: "Transport", settings: Settings, environment: Mapping[str, str]) -> RawSnapshot:
-    """Return what the cluster holds, and what Pi-hole does where it is a target.
+    """Read the cluster, and then the active targets.
 
-    A Pi-hole that does not answer ends nothing: `unanswered` says why.
+    If a target does not answer, the run goes on without its contents: `unanswered` has the reason.
 
     Raises:
-        ClusterError: The cluster could not be read whole.
+        ClusterError: The cluster could not be read completely.
     """
-    from pic.cluster import listing  # noqa: PLC0415 - see look
+    from pic.cluster import listing  # noqa: PLC0415 - as in read_cluster_or_file
 
     return read_targets(listing.read_snapshot(transport, settings), settings, environment)
 
@@ -52,15 +59,15 @@ def read_targets(
     environment: Mapping[str, str],
     timeouts: ReadTimeouts | None = None,
 ) -> RawSnapshot:
-    """Add what the active targets themselves hold to what the cluster holds.
+    """Add the contents of the active targets, such as DNS records, to those of the cluster.
 
-    A target that does not answer ends nothing: the snapshot says why.
+    If a target does not answer, the snapshot has the reason instead.
 
     Args:
-        raw: What the cluster holds.
-        settings: Name the targets, and where they are.
+        raw: The contents of the cluster.
+        settings: Names the targets, and where to reach them.
         environment: Holds their credentials.
-        timeouts: How long to wait for a target; None waits as long as a deployment may.
+        timeouts: How long to wait for a target. None waits as long as a deployment may.
     """
     for target in targets.active(settings):
         raw = target.read(raw, settings, environment, timeouts)
@@ -71,13 +78,13 @@ def live_snapshot(
     settings: Settings,
     environment: Mapping[str, str],
     paths: Sequence[str] = (),
-    stored: str = "",
+    snapshot_path: str = "",
 ) -> Snapshot:
     """Return the snapshot of the cluster, with manifest files laid over it.
 
     Raises:
-        ClusterError: The cluster could not be read whole.
+        ClusterError: The cluster could not be read completely.
         ManifestError: A file cannot be read.
     """
-    seen = look(settings, environment, stored)
-    return assemble.snapshot(propose(seen, Branch(paths), settings).after)
+    raw = read_cluster_or_file(settings, environment, snapshot_path)
+    return assemble.snapshot(propose(raw, Branch(paths), settings).after)

@@ -1,7 +1,7 @@
-"""Gathers what is known before a run declares anything: settings, snapshot, plan and changes.
+"""Gathers everything that a run decides on: settings, snapshot, plan and changes.
 
-Each verb that plans comes through here, so that a review, a deployment and the watcher cannot
-disagree on what the same cluster asks for.
+Every verb that plans uses this module. So a review, a deployment and the watcher always make the
+same plan for the same cluster.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,11 +24,11 @@ from pic.snapshot.assemble import RawSnapshot
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything that is known before anything is declared.
+    """Everything that a run has read and planned before it declares anything.
 
     Attributes:
-        told: Digests of the warnings that the last run reported as Events.
-        bulk: So much is new to the engine that no host gets an Event of its own.
+        reported_warnings: Digests of the warnings that the last run reported as Events.
+        bulk: So much is new to the engine that pic posts no Event for each host.
     """
 
     config: StackConfig
@@ -36,7 +36,7 @@ class Situation:
     snapshot: Snapshot
     plan: Plan
     changes: Changes
-    told: tuple[str, ...] = ()
+    reported_warnings: tuple[str, ...] = ()
     bulk: bool = False
 
     @property
@@ -52,67 +52,67 @@ class Situation:
         return event_texts.warnings(self.plan.notices, self.snapshot.ingresses)
 
     @property
-    def unread(self) -> dict[str, TargetError]:
+    def unread_targets(self) -> dict[str, TargetError]:
         """The active targets that could not be read, each with the reason."""
-        reasons = {
-            str(target.name): target.unread(self.snapshot)
+        errors = {
+            str(target.name): target.read_error(self.snapshot)
             for target in targets.active(self.settings)
         }
-        return {name: error for name, error in reasons.items() if error}
+        return {name: error for name, error in errors.items() if error}
 
 
-def survey(config: StackConfig, environment: Mapping[str, str]) -> Situation:
-    """Connect to the cluster, read it and plan.
-
-    Raises:
-        ClusterError: The cluster could not be read whole.
-    """
-    return look(config, listing.connect(config.settings, environment), environment)
-
-
-def look(config: StackConfig, transport: Transport, environment: Mapping[str, str]) -> Situation:
-    """Read the cluster whole, then the targets that hold something themselves, and plan.
-
-    A target that does not answer ends nothing: `Situation.unread` says why.
+def connect_and_plan(config: StackConfig, environment: Mapping[str, str]) -> Situation:
+    """Connect to the cluster, read it and the active targets, and plan.
 
     Raises:
-        ClusterError: The cluster could not be read whole.
+        ClusterError: The cluster could not be read completely.
     """
-    return consider(config, transport, reading.read(transport, config.settings, environment))
+    return read_and_plan(config, listing.connect(config.settings, environment), environment)
 
 
-def consider(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Situation:
-    """Plan for what was read."""
-    return _situation(config, transport, assemble.snapshot(raw))
+def read_and_plan(
+    config: StackConfig, transport: Transport, environment: Mapping[str, str]
+) -> Situation:
+    """Read the cluster and the active targets, and plan.
+
+    If a target does not answer, the run goes on: `Situation.unread_targets` has the reason.
+
+    Raises:
+        ClusterError: The cluster could not be read completely.
+    """
+    return plan_raw(config, transport, reading.read(transport, config.settings, environment))
 
 
-def owning(situation: Situation, hosts: Collection[str]) -> Situation:
-    """Plan again, with the records of some hosts as ours.
+def plan_raw(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Situation:
+    """Plan for contents that were read before."""
+    snapshot = assemble.snapshot(raw)
+    plan = plan_for(config, snapshot)
+    return Situation(config, transport, snapshot, plan, changes_for(config, snapshot, plan))
 
-    With `pic:piholeApi: dns-local` a record bears no marker. The engine's state knows which records
-    it registered, also where no Ingress is annotated with them.
+
+def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:
+    """Plan again, and take the records of these hosts as ours.
+
+    With `pic:piholeApi: dns-local` a record has no marker. But the state of the stack lists the
+    records that pic registered, even if no Ingress has the annotation with their hosts.
     """
     records = situation.snapshot.records
     if records is None or not any(live.host in hosts and not live.ours for live in records):
         return situation
     marked = tuple(replace(live, ours=live.ours or live.host in hosts) for live in records)
     snapshot = replace(situation.snapshot, records=marked)
-    planned = _situation(situation.config, situation.transport, snapshot)
-    return replace(situation, snapshot=snapshot, plan=planned.plan, changes=planned.changes)
-
-
-def _situation(config: StackConfig, transport: Transport, snapshot: Snapshot) -> Situation:
-    plan = plan_for(config, snapshot)
-    return Situation(config, transport, snapshot, plan, changes_for(config, snapshot, plan))
+    plan = plan_for(situation.config, snapshot)
+    changes = changes_for(situation.config, snapshot, plan)
+    return replace(situation, snapshot=snapshot, plan=plan, changes=changes)
 
 
 def plan_for(config: StackConfig, snapshot: Snapshot) -> Plan:
-    """Return what should exist."""
+    """Return the plan of all active targets for a snapshot."""
     return targets.build_plan(snapshot, config.settings, config.label, config.ownership)
 
 
 def changes_for(config: StackConfig, snapshot: Snapshot, plan: Plan) -> Changes:
-    """Return the difference between what is live and ours, and a plan."""
+    """Return the difference between our live objects and records, and a plan."""
     return comparing.between(
         snapshot,
         plan,

@@ -1,4 +1,4 @@
-"""Loads the settings of one run: the stack file, with the flags over it, checked all at once."""
+"""Loads the settings of one run: the stack file, then the flags. Reports all problems at once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ OFFLINE_STACK = "offline"
 
 @dataclass(frozen=True, slots=True)
 class StackConfig:
-    """The settings of one run, and whose objects it works on.
+    """The settings of one run, and which live objects are ours.
 
     Attributes:
         label: The value of the stack label.
@@ -37,10 +37,10 @@ def stack_label(stack: str) -> str:
 
 
 def only_stack(root: Path) -> str:
-    """Return the stack where the project has just one.
+    """Return the name of the only stack of a project.
 
     Raises:
-        SettingsError: There is no stack, or more than one.
+        SettingsError: The project has no stack, or more than one.
     """
     names = stacks(root)
     if len(names) == 1:
@@ -50,8 +50,8 @@ def only_stack(root: Path) -> str:
     raise SettingsError(["there is no stack file yet: pic init --stack NAME writes one"])
 
 
-def stored(root: Path, stack: str | None, pairs: Sequence[str]) -> dict[str, object]:
-    """Return the settings of a stack file with `KEY=VALUE` flags over them, not yet parsed.
+def unparsed_settings(root: Path, stack: str | None, pairs: Sequence[str]) -> dict[str, object]:
+    """Return the settings of a stack file, overridden by `KEY=VALUE` flags, before they are parsed.
 
     Raises:
         SettingsError: The file or a flag cannot be read.
@@ -61,14 +61,14 @@ def stored(root: Path, stack: str | None, pairs: Sequence[str]) -> dict[str, obj
 
 
 def overrides(pairs: Sequence[str]) -> dict[str, object]:
-    """Read `KEY=VALUE` flags.
+    """Parse `KEY=VALUE` flags.
 
     Raises:
         SettingsError: A flag has another form.
     """
-    wrong = [pair for pair in pairs if not pair.partition("=")[1] or pair.startswith("=")]
-    if wrong:
-        raise SettingsError([f"--config {pair!r} is not KEY=VALUE" for pair in wrong])
+    malformed = [pair for pair in pairs if not pair.partition("=")[1] or pair.startswith("=")]
+    if malformed:
+        raise SettingsError([f"--config {pair!r} is not KEY=VALUE" for pair in malformed])
     split = (pair.partition("=") for pair in pairs)
     return {key: value for key, _, value in split}
 
@@ -76,47 +76,47 @@ def overrides(pairs: Sequence[str]) -> dict[str, object]:
 def load(
     root: Path, stack: str | None, pairs: Sequence[str], environment: Mapping[str, str]
 ) -> StackConfig:
-    """Load the settings of a run that reads only.
+    """Load the settings of a run that only reads.
 
     Args:
         root: The folder of Pulumi.yaml.
-        stack: The stack; None is a run on files alone, which takes the objects of every stack in
-            them as ours.
-        pairs: Settings given as `KEY=VALUE`, over those of the stack file.
-        environment: Fills what the stack leaves open.
+        stack: The name of the stack. None is a run on files only, for which the objects of every
+            stack are ours.
+        pairs: Settings given as `KEY=VALUE`. They override those of the stack file.
+        environment: Supplies settings that the stack file does not have.
 
     Raises:
-        SettingsError: The settings are wrong; every problem is named.
+        SettingsError: The settings are wrong. The message lists every problem.
     """
-    settings, remarks = parse(stored(root, stack, pairs), environment)
+    settings, remarks = parse(unparsed_settings(root, stack, pairs), environment)
     label = stack_label(stack or OFFLINE_STACK)
     return StackConfig(settings, label, _ownership(label if stack else "", settings), remarks)
 
 
 def deployable(
-    raw: Mapping[str, object],
+    values: Mapping[str, object],
     stack: str,
     environment: Mapping[str, str],
-    problems: Callable[[Settings], Sequence[str]] = lambda _: (),
+    find_problems: Callable[[Settings], Sequence[str]] = lambda _: (),
 ) -> StackConfig:
     """Return the settings of a run that writes.
 
     Args:
-        raw: The settings of the stack, without their prefix.
-        stack: Its name.
-        environment: Fills what the stack leaves open, and holds credentials.
-        problems: Finds further obstacles.
+        values: The settings of the stack, without their prefix `pic:`.
+        stack: The name of the stack.
+        environment: Supplies settings that the stack does not have, and holds credentials.
+        find_problems: Returns further problems of the settings.
 
     Raises:
-        SettingsError: The settings are wrong, or suffice for a plan only.
+        SettingsError: The settings are wrong, or are enough for a plan but not for a deployment.
     """
-    unbound = [] if raw.get("clusterId") else [_unbound(stack)]
+    unbound = [] if values.get("clusterId") else [_unbound(stack)]
     try:
-        settings, remarks = parse(raw, environment)
+        settings, remarks = parse(values, environment)
     except SettingsError as error:
         raise SettingsError([*error.problems, *unbound]) from error
-    if obstacles := [*unbound, *problems(settings), *_undeployable(settings, environment)]:
-        raise SettingsError(obstacles)
+    if problems := [*unbound, *find_problems(settings), *_target_problems(settings, environment)]:
+        raise SettingsError(problems)
     label = stack_label(stack)
     return StackConfig(settings, label, _ownership(label, settings), remarks)
 
@@ -133,8 +133,8 @@ def _unbound(stack: str) -> str:
     )
 
 
-def _undeployable(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
-    """Return what a plan can do without and a deployment cannot."""
+def _target_problems(settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
+    """Return what the targets lack for a deployment, although a plan works without it."""
     return [
         problem
         for target in targets.active(settings)

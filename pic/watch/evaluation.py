@@ -24,7 +24,7 @@ from pic.planning import guard
 from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges
 from pic.run import fingerprint, reading
-from pic.run.situation import Situation, consider
+from pic.run.situation import Situation, plan_raw
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import ReadTimeouts
 from pic.snapshot.assemble import RawSnapshot
@@ -104,7 +104,7 @@ class Evaluator:
             # While something differs, each evaluation plans again, and so reports its notices.
             if evaluation.verdict.in_sync:
                 return evaluation, None
-        situation = consider(self.config, self.transport, raw)
+        situation = plan_raw(self.config, self.transport, raw)
         self._evaluation, self._version = _evaluation(situation), version
         self.plan_count += 1
         return self._compare(self._evaluation), situation.plan
@@ -134,7 +134,7 @@ def _evaluation(situation: Situation) -> Evaluation:
         situation.snapshot.ingresses, situation.plan, situation.settings
     )
     # A target that does not answer is a reason for a run: that waits longer, and reports an error.
-    in_sync = not situation.changes and not annotations and not situation.unread
+    in_sync = not situation.changes and not annotations and not situation.unread_targets
     refusals = guard.refusals_of(situation.changes, situation.settings)
     lines = [situation.changes.digest, *(refusal.message for refusal in refusals)]
     work = _work(situation, annotations, deployment)
@@ -162,7 +162,7 @@ def _work(
         [[move.live.key, move.resource.key] for move in changes.moved],
         _records(changes.records),
         [[annotation.ingress.uid, *annotation.hosts] for annotation in annotations],
-        {name: error.kind.value for name, error in situation.unread.items()},
+        {name: error.kind.value for name, error in situation.unread_targets.items()},
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -1,16 +1,15 @@
 """Provides an API server for each test, and runs the program against it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from pic.core.errors import EngineError
 from pic.engine import program
-from pic.engine.backend.state import Remembered, StackState
 from tests.support import engine
 from tests.support.api import CLUSTER, Api, serving
-from tests.support.engine import Seen
+from tests.support.engine import ProgramRun
+from tests.support.programs import RunProgram, StateEngine
 
 
 @pytest.fixture
@@ -19,34 +18,14 @@ def api() -> Iterator[Api]:
         yield api
 
 
-class Memory:
-    """Stands in for the engine, which reports the state of the stack."""
-
-    def __init__(self) -> None:
-        self.keys: list[tuple[str, str]] = []
-        self.error = ""
-        self.exists = True
-
-    def existing_state(self) -> StackState | None:
-        if self.error:
-            raise EngineError(self.error)
-        if not self.exists:
-            return None
-        return StackState(
-            {name: Remembered("", (namespace, name), {}) for namespace, name in self.keys}
-        )
-
-
-@pytest.fixture(autouse=True)
-def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """Keep the program from starting a real engine."""
-    memory = Memory()
-    monkeypatch.setattr(program, "Engine", lambda *_: memory)
-    return memory
+@pytest.fixture
+def state_engine() -> StateEngine:
+    """Provide the engine that the program asks for the state of its stack."""
+    return StateEngine()
 
 
 @pytest.fixture
-def run(api: Api, tmp_path: Path) -> Callable[..., Seen]:
+def run(api: Api, state_engine: StateEngine, tmp_path: Path) -> RunProgram:
     """Run the program against the API server, with a stack that belongs to it."""
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
 
@@ -55,9 +34,9 @@ def run(api: Api, tmp_path: Path) -> Callable[..., Seen]:
         *,
         preview: bool = False,
         **variables: str,
-    ) -> Seen:
+    ) -> ProgramRun:
         return engine.run(
-            lambda: program.run({**environment, **variables}),
+            lambda: program.run({**environment, **variables}, lambda *_: state_engine),
             {"pic:clusterId": CLUSTER, **config},
             preview=preview,
         )

@@ -1,19 +1,15 @@
 """Tests how a plain `pulumi up` and its preview report what an interrupted run has left."""
 
-from collections.abc import Callable
-
 import pytest
 
-from tests.program.conftest import Memory
 from tests.support.api import (
     Api,
     fill_cluster,
     ingress,
     live_object,
 )
-from tests.support.engine import Seen
+from tests.support.programs import RunProgram, StateEngine
 
-Run = Callable[..., Seen]
 A, B, C = "a.example.com", "b.example.com", "c.example.com"
 LEFT = (
     "an interrupted run left it and no Ingress asks for it; the state does not have it, so this"
@@ -22,11 +18,11 @@ LEFT = (
 
 
 @pytest.mark.parametrize("preview", [False, True])
-def test_an_object_that_the_engine_does_not_know_causes_a_warning(
-    api: Api, run: Run, memory: Memory, *, preview: bool
+def test_an_object_that_the_state_does_not_have_causes_a_warning(
+    api: Api, run: RunProgram, state_engine: StateEngine, *, preview: bool
 ) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B), live_object(C))
-    memory.keys = [("prod", f"pic-{host}") for host in (A, B)]
+    state_engine.keys = [("prod", f"pic-{host}") for host in (A, B)]
 
     registered = run(preview=preview)
 
@@ -36,9 +32,11 @@ def test_an_object_that_the_engine_does_not_know_causes_a_warning(
     ]
 
 
-def test_a_failing_engine_does_not_stop_the_run(api: Api, run: Run, memory: Memory) -> None:
+def test_a_failing_engine_does_not_stop_the_run(
+    api: Api, run: RunProgram, state_engine: StateEngine
+) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B))
-    memory.error = "no way to the backend"
+    state_engine.error = "no answer from the backend"
 
     registered = run()
 
@@ -46,14 +44,16 @@ def test_a_failing_engine_does_not_stop_the_run(api: Api, run: Run, memory: Memo
     assert registered.log == [
         (
             "INFO",
-            "pic does not look for what interrupted runs may have left: no way to the backend",
+            "pic does not look for what interrupted runs may have left: no answer from the backend",
         )
     ]
 
 
-def test_without_a_stack_nothing_is_reported_as_left(api: Api, run: Run, memory: Memory) -> None:
+def test_without_a_stack_nothing_is_reported_as_left(
+    api: Api, run: RunProgram, state_engine: StateEngine
+) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A), live_object(B))
-    memory.exists = False
+    state_engine.exists = False
 
     assert run().log == [
         (
@@ -65,9 +65,9 @@ def test_without_a_stack_nothing_is_reported_as_left(api: Api, run: Run, memory:
 
 
 def test_the_engine_is_queried_only_if_an_object_would_be_deleted(
-    api: Api, run: Run, memory: Memory
+    api: Api, run: RunProgram, state_engine: StateEngine
 ) -> None:
     fill_cluster(api, [ingress("web", A)], live_object(A))
-    memory.error = "the program must not query the engine"
+    state_engine.error = "the program must not query the engine"
 
     assert run().log == []

@@ -1,6 +1,6 @@
-"""What the program registers for Pi-hole, what it reads before, and what it writes back."""
+"""Tests what the program registers for Pi-hole, and which annotations it writes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,24 +14,24 @@ from tests.support.api import (
     fill_cluster,
     ingress,
 )
-from tests.support.engine import Seen
+from tests.support.engine import ProgramRun
+from tests.support.programs import RunProgram
 
-Run = Callable[..., Seen]
 A, B = "a.example.com", "b.example.com"
 IP, OTHER_IP = "10.0.0.1", "10.0.0.2"
 STACK = "urn:pulumi:prod::pic::pulumi:pulumi:Stack$"
 PROVIDER = f"{STACK}pulumi:providers:pihole::pihole"
-WRITTEN = f"{NETWORKING}/namespaces/prod/ingresses/web"
+INGRESS_PATH = f"{NETWORKING}/namespaces/prod/ingresses/web"
 
 
 @pytest.fixture
 def pihole() -> Iterator[PiHole]:
-    with PiHole() as made:
-        yield made
+    with PiHole() as pihole:
+        yield pihole
 
 
 @pytest.fixture
-def up(run: Run, pihole: PiHole) -> Run:
+def up(run: RunProgram, pihole: PiHole) -> RunProgram:
     """Run the program with both targets."""
     values = {
         "pic:targets": "pangolin, pihole",
@@ -39,42 +39,44 @@ def up(run: Run, pihole: PiHole) -> Run:
         "pic:piholeTargetIp": IP,
     }
 
-    def up(config: dict[str, str] | None = None, *, preview: bool = False, **more: str) -> Seen:
-        environment = {"PIHOLE_PASSWORD": pihole.password, **more}
+    def up(
+        config: dict[str, str] | None = None, *, preview: bool = False, **variables: str
+    ) -> ProgramRun:
+        environment = {"PIHOLE_PASSWORD": pihole.password, **variables}
         return run({**values, **(config or {})}, preview=preview, **environment)
 
     return up
 
 
-def registered(api: Api, *hosts: str) -> None:
+def serve_ingress(api: Api, *hosts: str) -> None:
     web = ingress("web", *hosts)
     web["metadata"]["annotations"]["pihole.io/register"] = "true"
     fill_cluster(api, [web])
-    api.set_answers(WRITTEN, Answer({}))
+    api.set_answers(INGRESS_PATH, Answer({}))
 
 
-def written(api: Api) -> list[tuple[str, str, bytes]]:
+def writes_to_ingress(api: Api) -> list[tuple[str, str, bytes]]:
     return [
-        (each.method, each.headers["Content-Type"], each.body)
-        for each in api.requests
-        if each.path.startswith(WRITTEN)
+        (item.method, item.headers["Content-Type"], item.body)
+        for item in api.requests
+        if item.path.startswith(INGRESS_PATH)
     ]
 
 
-def ours(pihole: PiHole, *records: str) -> None:
-    theirs = "192.168.1.1 nas.lan"
-    pihole.lines = [theirs, *(f"{each} # k8s:{CLUSTER}" for each in records)]
+def set_records(pihole: PiHole, *records: str) -> None:
+    foreign = "192.168.1.1 nas.lan"
+    pihole.lines = [foreign, *(f"{item} # k8s:{CLUSTER}" for item in records)]
 
 
 def test_a_record_is_a_resource_of_a_provider_without_a_secret(
-    api: Api, up: Run, pihole: PiHole
+    api: Api, up: RunProgram, pihole: PiHole
 ) -> None:
-    registered(api, A)
+    serve_ingress(api, A)
 
-    seen = up({"pic:targets": "pihole"})
+    registered = up({"pic:targets": "pihole"})
 
-    assert (seen.error, seen.log, seen.outputs["resources"]) == (None, [], 0)
-    assert seen.resources == [
+    assert (registered.error, registered.log, registered.outputs["resources"]) == (None, [], 0)
+    assert registered.resources == [
         {
             "urn": PROVIDER,
             "type": "pulumi:providers:pihole",
@@ -108,16 +110,16 @@ def test_a_record_is_a_resource_of_a_provider_without_a_secret(
     assert (pihole.sessions, pihole.writes) == (0, 0)
 
 
-def test_both_targets_are_declared_and_what_is_there_is_imported(
-    api: Api, up: Run, pihole: PiHole
+def test_both_targets_are_declared_and_live_records_are_imported(
+    api: Api, up: RunProgram, pihole: PiHole
 ) -> None:
     twice = "c.example.com"
-    registered(api, A, B, twice)
-    ours(pihole, f"{IP} {A}", f"{OTHER_IP} {B}", f"{IP} {twice}", f"{OTHER_IP} {twice}")
+    serve_ingress(api, A, B, twice)
+    set_records(pihole, f"{IP} {A}", f"{OTHER_IP} {B}", f"{IP} {twice}", f"{OTHER_IP} {twice}")
 
-    seen = up({"pic:events": "false"})
+    registered = up({"pic:events": "false"})
 
-    imports = {each["name"]: each.get("importId") for each in seen.resources}
+    imports = {item["name"]: item.get("importId") for item in registered.resources}
     assert imports == {
         "cluster": None,
         "pihole": None,
@@ -128,26 +130,28 @@ def test_both_targets_are_declared_and_what_is_there_is_imported(
         f"{B}/A": f"{B}/A",
         f"{twice}/A": None,
     }
-    bound = [each["hooks"] for each in seen.resources if each["type"] == RECORD_TYPE]
+    bound = [item["hooks"] for item in registered.resources if item["type"] == RECORD_TYPE]
     assert bound == [{"beforeDelete": ["pic:pihole-before-delete"]}] * 3
 
 
-def test_a_record_that_the_engine_does_not_know_and_so_leaves_is_told(
-    api: Api, up: Run, pihole: PiHole
+def test_a_record_that_the_state_does_not_have_causes_a_warning(
+    api: Api, up: RunProgram, pihole: PiHole
 ) -> None:
-    registered(api, A)
-    ours(pihole, f"{IP} {A}", f"{IP} {B}")
+    serve_ingress(api, A)
+    set_records(pihole, f"{IP} {A}", f"{IP} {B}")
 
-    seen = up({"pic:events": "false"})
+    registered = up({"pic:events": "false"})
 
-    assert [text for level, text in seen.log if level == "WARNING"] == [
+    assert [text for level, text in registered.log if level == "WARNING"] == [
         f"UntrackedOrphan: DNS record {B}/A: an interrupted run left it and no Ingress asks for it;"
         " the state does not have it, so this run leaves it: pic up deletes it"
     ]
 
 
-def test_what_is_registered_is_written_back_once_that_went_well(api: Api, up: Run) -> None:
-    registered(api, B, A)
+def test_registered_hosts_are_written_to_the_annotation_of_the_ingress(
+    api: Api, up: RunProgram
+) -> None:
+    serve_ingress(api, B, A)
 
     assert up().error is None
 
@@ -156,25 +160,27 @@ def test_what_is_registered_is_written_back_once_that_went_well(api: Api, up: Ru
         b' "namespace": "prod", "uid": "uid-prod-web",'
         b' "annotations": {"pihole.io/managed-hosts": "a.example.com,b.example.com"}}}'
     )
-    assert written(api) == [("PATCH", "application/apply-patch+yaml", body)]
+    assert writes_to_ingress(api) == [("PATCH", "application/apply-patch+yaml", body)]
 
 
-def test_a_preview_writes_nothing_and_a_refused_annotation_is_a_warning(api: Api, up: Run) -> None:
-    registered(api, A)
+def test_a_preview_writes_nothing_and_a_refused_annotation_is_a_warning(
+    api: Api, up: RunProgram
+) -> None:
+    serve_ingress(api, A)
 
-    assert (up(preview=True).error, written(api)) == (None, [])
+    assert (up(preview=True).error, writes_to_ingress(api)) == (None, [])
 
-    api.refuse(WRITTEN, 403, "may not patch")
-    seen = up()
+    api.refuse(INGRESS_PATH, 403, "may not patch")
+    registered = up()
 
     warning = "cannot write pihole.io/managed-hosts: Ingress prod/web: may not patch"
-    assert (seen.error, seen.log) == (None, [("WARNING", warning)])
+    assert (registered.error, registered.log) == (None, [("WARNING", warning)])
 
 
-def test_a_release_asks_pihole_whether_it_is_there(api: Api, up: Run, pihole: PiHole) -> None:
-    registered(api, A)
+def test_a_release_checks_that_pihole_answers(api: Api, up: RunProgram, pihole: PiHole) -> None:
+    serve_ingress(api, A)
 
-    seen = up(PIC_RELEASE="1")
+    registered = up(PIC_RELEASE="1")
 
-    assert (seen.error, seen.resources) == (None, [])
-    assert [each.method for each in pihole.log] == ["POST", "GET", "DELETE"]
+    assert (registered.error, registered.resources) == (None, [])
+    assert [item.method for item in pihole.log] == ["POST", "GET", "DELETE"]

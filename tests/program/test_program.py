@@ -1,6 +1,6 @@
 """Tests what the program registers for a cluster, and what it exports."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -29,8 +29,8 @@ from tests.support.api import (
     live_object,
 )
 from tests.support.engine import HOOKS, ProgramRun
+from tests.support.programs import RunProgram
 
-Run = Callable[..., ProgramRun]
 BOUND = {"pic:clusterId": CLUSTER}
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
 PROVIDER = f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${PROVIDER_TYPE}::cluster"
@@ -56,7 +56,7 @@ def provider(**extra: str) -> dict[str, Any]:
 
 
 def test_a_host_becomes_one_resource_with_all_that_operator_and_engine_need(
-    api: Api, run: Run
+    api: Api, run: RunProgram
 ) -> None:
     fill_cluster(api, [ingress("web", A, sso="true")])
 
@@ -130,7 +130,7 @@ def test_a_host_becomes_one_resource_with_all_that_operator_and_engine_need(
 
 
 def test_the_stack_exports_the_number_of_resources_their_digest_and_the_versions(
-    api: Api, run: Run
+    api: Api, run: RunProgram
 ) -> None:
     fill_cluster(api, [ingress("web", A, B)])
 
@@ -152,7 +152,7 @@ def test_the_stack_exports_the_number_of_resources_their_digest_and_the_versions
     assert len(outputs["digest"]) == 64
 
 
-def test_without_hosts_only_the_provider_is_declared(run: Run) -> None:
+def test_without_hosts_only_the_provider_is_declared(run: RunProgram) -> None:
     registered = run()
 
     assert (registered.names, registered.outputs["resources"], registered.error) == (
@@ -167,7 +167,7 @@ def owners(registered: ProgramRun, host: str) -> object:
     return resource["object"]["metadata"].get("ownerReferences")
 
 
-def test_only_the_oldest_of_several_owners_is_the_controller(api: Api, run: Run) -> None:
+def test_only_the_oldest_of_several_owners_is_the_controller(api: Api, run: RunProgram) -> None:
     older, younger = ingress("old", A), ingress("new", A)
     younger["metadata"]["creationTimestamp"] = "2026-02-01T00:00:00Z"
     fill_cluster(api, [younger, older])
@@ -179,13 +179,13 @@ def test_only_the_oldest_of_several_owners_is_the_controller(api: Api, run: Run)
     ]
 
 
-def test_owner_references_can_be_turned_off(api: Api, run: Run) -> None:
+def test_owner_references_can_be_turned_off(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [ingress("web", A)])
 
     assert owners(run({"pic:ownerReferences": "false"}), A) is None
 
 
-def test_a_live_object_of_the_stack_is_imported(api: Api, run: Run) -> None:
+def test_a_live_object_of_the_stack_is_imported(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [ingress("web", A, B)], live_object(A, name="its-live-name"))
 
     registered = run()
@@ -205,7 +205,7 @@ def leaves(value: object) -> Iterator[object]:
         yield from leaves(item)
 
 
-def test_no_input_is_empty(api: Api, run: Run) -> None:
+def test_no_input_is_empty(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [ingress("web", A), ingress("odd", B, tunnel_name="nowhere")], live_object(B))
 
     registered = run({"pic:ownerReferences": "false"})
@@ -227,7 +227,7 @@ def test_the_provider_has_the_context_but_not_the_path_of_the_kubeconfig(
     assert resources == [[provider(context="here")]] * 2
 
 
-def test_every_one_of_many_hosts_is_declared(api: Api, run: Run) -> None:
+def test_every_one_of_many_hosts_is_declared(api: Api, run: RunProgram) -> None:
     hosts = [f"h{number:03}.example.com" for number in range(130)]
     fill_cluster(api, [ingress("web", *hosts)])
 
@@ -239,7 +239,7 @@ def test_every_one_of_many_hosts_is_declared(api: Api, run: Run) -> None:
 
 @pytest.mark.parametrize(("count", "events"), [(100, True), (101, False)])
 def test_a_run_that_changes_many_hosts_posts_no_events(
-    api: Api, run: Run, count: int, *, events: bool
+    api: Api, run: RunProgram, count: int, *, events: bool
 ) -> None:
     fill_cluster(api, [ingress("web", *(f"h{number:03}.example.com" for number in range(count)))])
 
@@ -250,7 +250,9 @@ def test_a_run_that_changes_many_hosts_posts_no_events(
     assert registered.log == ([] if events else message)
 
 
-def test_without_events_only_the_check_before_a_deletion_is_bound(api: Api, run: Run) -> None:
+def test_without_events_only_the_check_before_a_deletion_is_bound(
+    api: Api, run: RunProgram
+) -> None:
     fill_cluster(api, [ingress("web", A)])
 
     registered = run({"pic:events": "false"})
@@ -259,7 +261,7 @@ def test_without_events_only_the_check_before_a_deletion_is_bound(api: Api, run:
     assert registered.hooks == HOOKS
 
 
-def test_only_an_adopted_object_is_taken_over_before_its_update(api: Api, run: Run) -> None:
+def test_only_an_adopted_object_is_taken_over_before_its_update(api: Api, run: RunProgram) -> None:
     old = live_object(A, name="theirs")
     del old["metadata"]["labels"][STACK_LABEL]
     fill_cluster(api, [ingress("web", A, B)], old, live_object(B))
@@ -282,7 +284,7 @@ def test_the_run_fails_if_the_engine_refuses_a_resource(api: Api, tmp_path: Path
     assert str(registered.error) == "the engine says no"
 
 
-def test_a_preview_and_a_real_run_register_the_same_resources(api: Api, run: Run) -> None:
+def test_a_preview_and_a_real_run_register_the_same_resources(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [ingress("web", A)])
 
     assert run(preview=True).resources == run().resources
@@ -292,7 +294,7 @@ def test_a_preview_and_a_real_run_register_the_same_resources(api: Api, run: Run
 
 
 def test_a_release_registers_only_the_hooks_and_reads_only_the_cluster_id(
-    api: Api, run: Run
+    api: Api, run: RunProgram
 ) -> None:
     fill_cluster(api, [ingress("web", A)])
 
@@ -302,7 +304,7 @@ def test_a_release_registers_only_the_hooks_and_reads_only_the_cluster_id(
     assert [request.path for request in api.requests] == [IDENTITY]
 
 
-def test_a_release_on_another_cluster_is_refused(run: Run) -> None:
+def test_a_release_on_another_cluster_is_refused(run: RunProgram) -> None:
     other = "22222222-2222-3333-4444-555555555555"
 
     registered = run({"pic:clusterId": other}, PIC_RELEASE="1")

@@ -1,6 +1,5 @@
 """Tests when the program declares nothing, and what it logs."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pulumi
@@ -8,7 +7,6 @@ import pytest
 
 from pic.cluster.listing import CRD, IDENTITY, NETWORKING
 from pic.engine import program
-from tests.program.conftest import Memory
 from tests.support import engine
 from tests.support.api import (
     CLUSTER,
@@ -17,9 +15,9 @@ from tests.support.api import (
     ingress,
     live_object,
 )
-from tests.support.engine import HOOKS, Seen
+from tests.support.engine import HOOKS
+from tests.support.programs import RunProgram, StateEngine
 
-Run = Callable[..., Seen]
 BOUND = {"pic:clusterId": CLUSTER}
 A, B = "a.example.com", "b.example.com"
 
@@ -30,7 +28,7 @@ A, B = "a.example.com", "b.example.com"
 EMPTY = f"The plan has no hosts, and 1 of 1 hosts would be removed: {A}."
 
 
-def test_a_refused_run_registers_nothing(api: Api, run: Run) -> None:
+def test_a_refused_run_registers_nothing(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [], live_object(A))
 
     registered = run()
@@ -41,11 +39,11 @@ def test_a_refused_run_registers_nothing(api: Api, run: Run) -> None:
 
 
 def test_a_preview_of_a_refused_run_declares_everything_and_warns(
-    api: Api, run: Run, memory: Memory
+    api: Api, run: RunProgram, state_engine: StateEngine
 ) -> None:
     hosts = [f"h{number}.example.com" for number in range(6)]
     fill_cluster(api, [ingress("web", A)], *(live_object(host) for host in hosts))
-    memory.keys = [("prod", f"pic-{host}") for host in hosts]
+    state_engine.keys = [("prod", f"pic-{host}") for host in hosts]
 
     registered = run(preview=True)
 
@@ -60,7 +58,7 @@ def test_a_preview_of_a_refused_run_declares_everything_and_warns(
     assert registered.error is None
 
 
-def test_an_acknowledged_run_goes_through(api: Api, run: Run) -> None:
+def test_an_acknowledged_run_goes_through(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [], live_object(A))
     digest = str(run().error).rpartition("PIC_ACKNOWLEDGE=")[2].split()[0]
 
@@ -69,7 +67,7 @@ def test_an_acknowledged_run_goes_through(api: Api, run: Run) -> None:
     assert (registered.error, registered.names) == (None, ["cluster"])
 
 
-def test_a_run_against_another_cluster_is_refused(run: Run) -> None:
+def test_a_run_against_another_cluster_is_refused(run: RunProgram) -> None:
     registered = run({"pic:clusterId": "22222222-2222-3333-4444-555555555555"})
 
     assert str(registered.error).startswith(
@@ -82,7 +80,7 @@ def test_a_run_against_another_cluster_is_refused(run: Run) -> None:
 
 
 @pytest.mark.parametrize("preview", [False, True])
-def test_every_wrong_setting_is_reported_in_one_error(run: Run, preview: bool) -> None:  # noqa: FBT001
+def test_every_wrong_setting_is_reported_in_one_error(run: RunProgram, preview: bool) -> None:  # noqa: FBT001
     registered = run(
         {"pic:clusterId": "", "pic:maxRemovals": "many", "pic:events": "maybe", "pic:tunel": "x"},
         preview=preview,
@@ -100,7 +98,7 @@ def test_every_wrong_setting_is_reported_in_one_error(run: Run, preview: bool) -
     assert (registered.resources, registered.hooks) == ([], HOOKS)
 
 
-def test_every_setting_that_prevents_a_deployment_is_reported_in_one_error(run: Run) -> None:
+def test_every_setting_that_prevents_a_deployment_is_reported_in_one_error(run: RunProgram) -> None:
     registered = run(
         {
             "pic:clusterId": "",
@@ -133,7 +131,7 @@ def test_a_kubeconfig_setting_is_allowed_if_the_environment_has_the_same(
     assert (registered.error, registered.names) == (None, ["cluster"])
 
 
-def test_settings_of_other_projects_are_ignored(run: Run) -> None:
+def test_settings_of_other_projects_are_ignored(run: RunProgram) -> None:
     assert run({"aws:region": "eu"}).error is None
 
 
@@ -141,7 +139,7 @@ def test_settings_of_other_projects_are_ignored(run: Run) -> None:
 @pytest.mark.parametrize("preview", [False, True])
 def test_nothing_is_registered_if_part_of_the_cluster_cannot_be_read(
     api: Api,
-    run: Run,
+    run: RunProgram,
     path: str,
     preview: bool,  # noqa: FBT001
 ) -> None:
@@ -159,7 +157,7 @@ def test_nothing_is_registered_if_part_of_the_cluster_cannot_be_read(
 # Log messages.
 
 
-def test_warnings_are_logged_before_remarks(api: Api, run: Run) -> None:
+def test_warnings_are_logged_before_remarks(api: Api, run: RunProgram) -> None:
     fill_cluster(api, [ingress("blocks", A, block_access="true"), ingress("odd", "", B)])
 
     registered = run({"pic:domains": "example.com"}, PIC_LOG_LEVEL="debug")
@@ -171,7 +169,7 @@ def test_warnings_are_logged_before_remarks(api: Api, run: Run) -> None:
     assert [text.partition(": ")[0] for _, text in registered.log] == ["EmptyHost", "BlockAccess"]
 
 
-def test_notices_above_the_limit_are_only_counted(api: Api, run: Run) -> None:
+def test_notices_above_the_limit_are_only_counted(api: Api, run: RunProgram) -> None:
     fill_cluster(
         api, [ingress(f"odd-{number:02}", "") for number in range(program.SHOWN_NOTICES + 3)]
     )

@@ -1,7 +1,6 @@
 """Tests the Events with warnings that a run posts, and how it remembers them."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from pic.cluster import listing
 from pic.cluster.events import EVENTS_A_RUN
 from pic.engine import program
 from pic.engine.hooks import Hooks
-from pic.run import situation, stack_config
+from pic.run import situation as situations
+from pic.run import stack_config
 from tests.support import engine
 from tests.support.api import (
     CLUSTER,
@@ -21,9 +21,9 @@ from tests.support.api import (
     ingress,
     live_object,
 )
-from tests.support.engine import Seen
+from tests.support.engine import ProgramRun
+from tests.support.programs import RunProgram
 
-Run = Callable[..., Seen]
 EVENTS = "/api/v1/namespaces/prod/events"
 
 
@@ -31,7 +31,9 @@ def posted(api: Api) -> list[dict[str, Any]]:
     return [json.loads(request.body) for request in api.requests if request.method == "POST"]
 
 
-def test_a_warning_is_posted_for_its_ingress_and_remembered(api: Api, run: Run) -> None:
+def test_a_warning_is_posted_for_its_ingress_and_stored_in_the_outputs(
+    api: Api, run: RunProgram
+) -> None:
     fill_cluster(api, [ingress("odd", "")])
 
     registered = run()
@@ -50,7 +52,7 @@ def test_a_warning_is_posted_for_its_ingress_and_remembered(api: Api, run: Run) 
 
 @pytest.mark.parametrize(("config", "preview"), [({"pic:events": "false"}, False), ({}, True)])
 def test_nothing_is_posted_in_a_preview_or_with_events_off(
-    api: Api, run: Run, config: dict[str, str], *, preview: bool
+    api: Api, run: RunProgram, config: dict[str, str], *, preview: bool
 ) -> None:
     fill_cluster(api, [ingress("odd", "")])
 
@@ -66,13 +68,13 @@ def test_a_warning_of_the_last_run_is_not_posted_again(api: Api, tmp_path: Path)
     config = stack_config.deployable({"clusterId": CLUSTER}, "prod", environment)
     transport = listing.connect(config.settings, environment)
 
-    def deploy(told: tuple[str, ...]) -> Seen:
-        current = situation.look(config, transport, environment)
+    def deploy(reported: tuple[str, ...]) -> ProgramRun:
+        situation = situations.read_and_plan(config, transport, environment)
 
         def declare() -> None:
             hooks = Hooks()
-            program.bind(current, hooks)
-            program.declare(replace(current, told=told), hooks)
+            program.bind(situation, hooks)
+            program.declare(replace(situation, reported_warnings=reported), hooks)
 
         return engine.run(declare)
 
@@ -88,7 +90,7 @@ def test_a_warning_of_the_last_run_is_not_posted_again(api: Api, tmp_path: Path)
     [(409, []), (403, [("INFO", "1 warnings could not be posted as Events at their Ingresses")])],
 )
 def test_an_existing_event_counts_as_posted_and_a_refused_one_does_not_fail_the_run(
-    api: Api, run: Run, status: int, logged: list[tuple[str, str]]
+    api: Api, run: RunProgram, status: int, logged: list[tuple[str, str]]
 ) -> None:
     fill_cluster(api, [ingress("odd", "")])
     api.refuse(EVENTS, status, "no")
@@ -102,7 +104,9 @@ def test_an_existing_event_counts_as_posted_and_a_refused_one_does_not_fail_the_
     )
 
 
-def test_a_large_deployment_posts_warnings_but_no_events_for_its_hosts(api: Api, run: Run) -> None:
+def test_a_large_deployment_posts_warnings_but_no_events_for_its_hosts(
+    api: Api, run: RunProgram
+) -> None:
     hosts = [f"h{number}.example.com" for number in range(EVENTS_A_RUN + 1)]
     fill_cluster(api, [ingress("web", *hosts), ingress("odd", "")], live_object("old.example.com"))
 

@@ -1,4 +1,4 @@
-"""What was deployed: planned resources, the objects they became, and the engine's memory."""
+"""Builds what a deployment leaves: planned resources, live objects, a state and a situation."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from pic.core.model import (
     Target,
 )
 from pic.core.names import labels
-from pic.engine.backend.state import Remembered, StackState
-from pic.planning import changes
+from pic.engine.backend.state import StackState, StateResource
+from pic.planning import changes as comparing
 from pic.planning.ownership import Ownership
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
@@ -36,6 +36,7 @@ def urn(host: str) -> str:
 
 
 def wanted(host: str, namespace: str = "prod", *, sso: bool = False) -> Resource:
+    """Return the resource that is planned for a host."""
     subdomain, _, domain = host.partition(".")
     spec = Spec(
         enabled=True,
@@ -43,12 +44,12 @@ def wanted(host: str, namespace: str = "prod", *, sso: bool = False) -> Resource
         http=HttpConfig(domain, subdomain, sso=sso, block_access=False),
         targets=(Target("web", 80),),
     )
-    marks = labels(STACK, namespace, "web", "uid-1")
-    return Resource(host, namespace, f"pic-{subdomain}", (OWNER,), marks, spec)
+    resource_labels = labels(STACK, namespace, "web", "uid-1")
+    return Resource(host, namespace, f"pic-{subdomain}", (OWNER,), resource_labels, spec)
 
 
-def live(resource: Resource) -> LiveResource:
-    """The object that a resource has become."""
+def make_live(resource: Resource) -> LiveResource:
+    """Return the live object of a deployed resource."""
     return LiveResource(
         resource.namespace,
         resource.name,
@@ -60,17 +61,19 @@ def live(resource: Resource) -> LiveResource:
     )
 
 
-def remembered(resource: Resource) -> Remembered:
+def state_resource(resource: Resource) -> StateResource:
+    """Return the entry of a deployed resource in the state."""
     inputs = declaration.declaration(resource, Settings()).inputs
-    return Remembered(urn(resource.host), resource.key, inputs)
+    return StateResource(urn(resource.host), resource.key, inputs)
 
 
-def state(*resources: Resource) -> StackState:
-    return StackState({each.host: remembered(each) for each in resources})
+def make_state(*resources: Resource) -> StackState:
+    """Return the state after a deployment of these resources."""
+    return StackState({resource.host: state_resource(resource) for resource in resources})
 
 
-class NoApi(Transport):
-    """A way to a cluster that nobody asks."""
+class UnusedTransport(Transport):
+    """A transport that fails a test which uses it."""
 
     def get(self, path: str) -> object:
         raise AssertionError(path)
@@ -79,18 +82,18 @@ class NoApi(Transport):
         raise AssertionError(method, path, body)
 
 
-def situation(
-    there: tuple[LiveResource, ...], plan: tuple[Resource, ...], settings: Settings | None = None
+def make_situation(
+    live: tuple[LiveResource, ...], planned: tuple[Resource, ...], settings: Settings | None = None
 ) -> Situation:
-    """What a run finds when these objects are live and these resources are planned."""
-    asked = StackConfig(settings or Settings(cluster_id=CLUSTER), STACK, OURS, ())
-    snapshot, planned = Snapshot(CLUSTER, live=there), Plan(plan)
-    found = changes.between(snapshot, planned, STACK, OURS)
-    return Situation(asked, NoApi(), snapshot, planned, found)
+    """Return a situation with these live objects and these planned resources."""
+    config = StackConfig(settings or Settings(cluster_id=CLUSTER), STACK, OURS, ())
+    snapshot, plan = Snapshot(CLUSTER, live=live), Plan(planned)
+    changes = comparing.between(snapshot, plan, STACK, OURS)
+    return Situation(config, UnusedTransport(), snapshot, plan, changes)
 
 
-def write(path: Path, text: str) -> Path:
-    """Write a program."""
+def write_executable(path: Path, text: str) -> Path:
+    """Write an executable file, with its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Runs programs against Pulumi's mocks, as the language host would, and keeps what they asked."""
+"""Runs Pulumi programs against mocks of the engine, and records what they register."""
 
 import asyncio
 import contextvars
@@ -13,7 +13,7 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime import config, mocks, settings, stack
 from pulumi.runtime.proto import resource_pb2 as proto
 
-# The hooks that every program registers; the state has their names, so they stay for ever.
+# The hooks that every program registers. States store their names, so they never change.
 HOOKS = [
     "pic:after-create",
     "pic:before-update",
@@ -26,15 +26,15 @@ HOOKS = [
     "pic:pihole-after-delete",
 ]
 STACK = "pulumi:pulumi:Stack"
-# What says where in the sources a resource is made, and what every request says alike.
+# Fields of a request that name a place in the sources, or that are the same in every request.
 NOISE = {
     *("sourcePosition", "stackTrace", "propertyDependencies", "parent", "custom"),
     *("acceptSecrets", "acceptResources", "supportsPartialValues", "supportsResultReporting"),
 }
 
 
-class _NoError(grpc.RpcError):  # type: ignore[misc]
-    """The engine's no, as the connection to it puts it."""
+class _RefusalError(grpc.RpcError):  # type: ignore[misc]
+    """The refusal of the engine, as the SDK gets it."""
 
     def code(self) -> grpc.StatusCode:
         return grpc.StatusCode.INVALID_ARGUMENT
@@ -44,38 +44,38 @@ class _NoError(grpc.RpcError):  # type: ignore[misc]
 
 
 class _Monitor(mocks.MockMonitor):
-    """Keeps the requests themselves; every resource becomes what its inputs say.
+    """Records the requests, and answers each with its inputs as outputs.
 
-    Without the library's own deserialising, which leaves event loops open behind it.
+    It does not use the library's own deserialising, which leaves event loops open.
     """
 
-    def __init__(self, seen: "Seen", refuses: str) -> None:
+    def __init__(self, result: "ProgramRun", refuses: str) -> None:
         super().__init__(mocks=None)  # type: ignore[arg-type]
-        self.seen = seen
+        self.result = result
         self.refuses = refuses
 
-    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the engine's word
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name in the protocol
         urn = self.make_urn(request.parent, request.type, request.name)
         if request.type == STACK:
             return proto.RegisterResourceResponse(urn=urn)
         if request.name == self.refuses:
-            raise _NoError
-        told = MessageToDict(request)
-        kept = {key: value for key, value in told.items() if key not in NOISE}
-        self.seen.resources.append({"urn": urn, **kept})
+            raise _RefusalError
+        fields = MessageToDict(request).items()
+        relevant = {key: value for key, value in fields if key not in NOISE}
+        self.result.resources.append({"urn": urn, **relevant})
         return proto.RegisterResourceResponse(urn=urn, id=request.name, object=request.object)
 
-    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the engine's word
-        self.seen.outputs.update(MessageToDict(request.outputs))
+    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name in the protocol
+        self.result.outputs.update(MessageToDict(request.outputs))
         return empty_pb2.Empty()
 
-    def RegisterResourceHook(self, request: Any) -> Any:  # noqa: N802 - the engine's word
-        self.seen.hooks.append(request.name)
+    def RegisterResourceHook(self, request: Any) -> Any:  # noqa: N802 - the name in the protocol
+        self.result.hooks.append(request.name)
         return empty_pb2.Empty()
 
 
 @dataclass
-class Seen:
+class ProgramRun:
     """What a program registered, exported and logged, and the error it ended with."""
 
     resources: list[dict[str, Any]] = field(default_factory=list)
@@ -86,16 +86,17 @@ class Seen:
 
     @property
     def names(self) -> list[str]:
-        return [each["name"] for each in self.resources]
+        """The names of the resources, as they were registered."""
+        return [resource["name"] for resource in self.resources]
 
 
 class _Log(logging.Handler):
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, result: ProgramRun) -> None:
         super().__init__(logging.INFO)
-        self.seen = seen
+        self.result = result
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.seen.log.append((record.levelname, record.getMessage()))
+        self.result.log.append((record.levelname, record.getMessage()))
 
 
 def run(
@@ -104,30 +105,35 @@ def run(
     *,
     preview: bool = False,
     refuses: str = "",
-) -> Seen:
-    """Run a program to the end of all that it registers, on an event loop of its own.
+) -> ProgramRun:
+    """Run a program until all its registrations have ended, in an event loop of its own.
 
-    An error of the program is caught inside, so that pending registrations are waited for as well:
-    they would come through, had the program begun them before it failed. The engine refuses to
-    register the resource that is named.
+    An error of the program is caught inside it, so that pending registrations still end. A program
+    that registers resources and then fails must show both.
+
+    Args:
+        program: The body of the program.
+        configuration: The configuration of the stack.
+        preview: Whether this is a preview.
+        refuses: The name of the resource that the engine refuses.
     """
-    seen = Seen()
+    result = ProgramRun()
 
-    async def caught() -> None:
+    async def catching() -> None:
         try:
-            result = program()
-            if result is not None:
-                await result
+            pending = program()
+            if pending is not None:
+                await pending
         except Exception as error:  # noqa: BLE001 - the test compares it
-            seen.error = error
+            result.error = error
 
     values = dict(configuration or {})
-    monitor = _Monitor(seen, refuses)
+    monitor = _Monitor(result, refuses)
     try:
-        contextvars.copy_context().run(_run, caught, monitor, values, preview=preview)
-    except Exception as error:  # noqa: BLE001 - of what comes after the program's own code
-        seen.error = error
-    return seen
+        contextvars.copy_context().run(_run, catching, monitor, values, preview=preview)
+    except Exception as error:  # noqa: BLE001 - the SDK failed after the program
+        result.error = error
+    return result
 
 
 def _run(
@@ -137,8 +143,8 @@ def _run(
     *,
     preview: bool,
 ) -> None:
-    logger = logging.Logger("pulumi")  # noqa: LOG001 - one of its own for each run
-    logger.addHandler(_Log(monitor.seen))
+    logger = logging.Logger("pulumi")  # noqa: LOG001 - each run has its own
+    logger.addHandler(_Log(monitor.result))
     settings.configure(
         mocks.MockSettings(  # type: ignore[no-untyped-call]
             monitor=monitor,

@@ -1,7 +1,7 @@
 """Prunes the history of a stack where the engine keeps it as files.
 
-Every run adds an entry with a whole copy of the state, and a backup with another copy. The engine
-never removes either.
+Every run adds a history entry with a copy of the whole state, and a backup with another copy. The
+engine never removes either.
 """
 
 import json
@@ -16,8 +16,8 @@ import yaml
 from pic.core.errors import EngineError
 from pic.engine.backend import stores
 
-# Names as in pkg/backend/diy/state.go of pulumi/pulumi: addToHistory and backupStack. The number
-# is the nanosecond in which an entry was made.
+# Names as in pkg/backend/diy/state.go of pulumi/pulumi: addToHistory and backupStack. The number is
+# the time in nanoseconds.
 _HISTORY = r"{}-(\d+)\.(?:history|checkpoint)\.json(?:\.gz|\.zst)?"
 _BACKUP = r"{}\.(\d+)\.json(?:\.gz|\.zst)?"
 
@@ -31,22 +31,22 @@ def prune(
 ) -> int:
     """Remove all but the newest entries of a stack's history, and of its backups.
 
-    An entry and the checkpoint that belongs to it go together. The state itself and its `.bak` are
-    in another folder, where nothing is removed. A file that another run removes is no error.
+    An entry and its checkpoint go together. The state itself and its `.bak` are in another folder,
+    where this removes nothing. If another run has removed a file already, that is no error.
 
     Args:
         backend_url: As the CLI knows it; a relative path counts from the working directory.
         project: The project of the stack.
         stack: The name of the stack, without its project.
-        keep: How many entries stay, of either kind.
-        tell: Gets one message where nothing could be removed. That fails no run.
+        keep: How many history entries stay, and how many backups.
+        tell: Gets one message if the backend cannot be pruned. That fails no run.
 
     Returns:
         How many files were removed.
     """
     kinds = {f"history/{project}/{stack}": _HISTORY, f"backups/{project}/{stack}": _BACKUP}
     try:
-        with stores.opened(backend_url) as store:
+        with stores.open_store(backend_url) as store:
             return sum(
                 store.remove(folder, expired(store.names(folder), pattern, stack, keep))
                 for folder, pattern in kinds.items()
@@ -57,33 +57,34 @@ def prune(
 
 
 def expired(names: Iterable[str], pattern: str, stack: str, keep: int) -> list[str]:
-    """Return the names that belong to all but the newest entries; other names never do."""
+    """Return the names of all but the newest entries; names of other files are ignored."""
     entries: dict[int, list[str]] = defaultdict(list)
-    whole = re.compile(pattern.format(re.escape(stack)))
+    name_pattern = re.compile(pattern.format(re.escape(stack)))
     for name in names:
-        if match := whole.fullmatch(name):
+        if match := name_pattern.fullmatch(name):
             entries[int(match[1])].append(name)
     old = sorted(entries, reverse=True)[keep:]
-    return sorted(name for moment in old for name in entries[moment])
+    return sorted(name for time in old for name in entries[time])
 
 
 def backend_url(root: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the URL of the backend that the CLI uses for a project; empty when none is chosen.
+    """Return the URL of the backend that the CLI uses for a project; empty if none is configured.
 
-    As GetCurrentCloudURL of pulumi/pulumi: the environment, the project file, the last login. A
-    relative path counts from the project's folder, where the CLI is run.
+    The order is that of GetCurrentCloudURL of pulumi/pulumi: the environment, the project file, the
+    last login. A relative path counts from the project's folder, where pic runs the CLI.
     """
-    chosen = (
+    url = (
         environment.get("PULUMI_BACKEND_URL")
         or _of_project(root / "Pulumi.yaml")
         or _of_login(_credentials(environment))
     )
-    return stores.absolute(chosen, root)
+    return stores.absolute(url, root)
 
 
 def _credentials(environment: Mapping[str, str]) -> Path:
+    home = Path(environment.get("HOME") or Path.home())
     folder = environment.get("PULUMI_CREDENTIALS_PATH") or environment.get("PULUMI_HOME")
-    return (Path(folder) if folder else Path.home() / ".pulumi") / "credentials.json"
+    return (Path(folder) if folder else home / ".pulumi") / "credentials.json"
 
 
 def _of_project(file: Path) -> str:

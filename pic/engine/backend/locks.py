@@ -1,8 +1,8 @@
-"""Reads who holds the lock of a stack, and says whether that process still lives.
+"""Reads who has locked a stack, and says whether that process still runs.
 
 A state backend that is a folder or a bucket keeps locks as files. A killed engine leaves its lock
-behind. A lock of this host is dead if there is no such process, or if the process with that id
-started after the lock was written.
+behind. A lock of this host is dead if no process has its id, or if the process with that id started
+after the lock was written.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-# The CLI ends with 1 for every failure here, so only its words tell a lock from the rest.
+# The CLI has one exit code for all these failures, so only its message names a lock.
 _OWNER = re.compile(
     r"created by (?P<user>.*)@(?P<host>[^@\s]+) \(pid (?P<pid>\d+)\) at (?P<time>\S+)"
 )
@@ -48,47 +48,49 @@ def parse(message: str) -> tuple[Lock, ...] | None:
 
 def is_dead(
     lock: Lock,
-    here: str | None = None,
+    this_host: str | None = None,
     started: Callable[[int], datetime | None] | None = None,
 ) -> bool:
-    """Say whether the owner of a lock certainly ended: it ran on this host and no longer exists.
+    """Say whether the owner of a lock has certainly ended: it ran on this host and is gone.
 
     A process with the same id that started after the lock was written is a different process.
     """
-    if lock.host != (here or socket.gethostname()):
+    if lock.host != (this_host or socket.gethostname()):
         return False
     since = (started or process_start)(lock.pid)
     return since is None or since > lock.since + _SLACK
 
 
-def all_dead(locks: Sequence[Lock], left_before: datetime | None = None) -> bool:
-    """Say whether no live process holds a locked stack.
+def all_dead(locks: Sequence[Lock], abandoned_before: datetime | None = None) -> bool:
+    """Say whether every process that has locked a stack has ended.
 
     Args:
         locks: All locks of the stack.
-        left_before: Locks of other hosts that are older count as left behind. With None no lock of
-            another host does, since this host cannot see whether its owner lives.
+        abandoned_before: Locks of other hosts that are older than this count as abandoned. With
+            None no lock of another host does: this host cannot see whether its owner runs.
     """
-    return bool(locks) and all(is_dead(lock) or _is_left(lock, left_before) for lock in locks)
+    return bool(locks) and all(
+        is_dead(lock) or _is_abandoned(lock, abandoned_before) for lock in locks
+    )
 
 
-def of_others(locks: Sequence[Lock]) -> tuple[Lock, ...]:
+def of_other_hosts(locks: Sequence[Lock]) -> tuple[Lock, ...]:
     """Return the locks of other hosts."""
     return tuple(lock for lock in locks if lock.host != socket.gethostname())
 
 
-def _is_left(lock: Lock, before: datetime | None) -> bool:
+def _is_abandoned(lock: Lock, before: datetime | None) -> bool:
     # A lock of this host is judged by its process.
-    return before is not None and lock.since < before and lock in of_others([lock])
+    return before is not None and lock.since < before and lock in of_other_hosts([lock])
 
 
 def process_start(pid: int, proc: Path = Path("/proc")) -> datetime | None:
     """Return when a process of this host started; None if it does not exist.
 
-    Where the system does not say (it has no /proc) a living process counts as an old one.
+    A system without /proc does not say it. There every process counts as an old one.
     """
     try:
-        with contextlib.suppress(PermissionError):  # it lives, under another user
+        with contextlib.suppress(PermissionError):  # the process runs as another user
             os.kill(pid, 0)
     except ProcessLookupError:
         return None
@@ -97,7 +99,7 @@ def process_start(pid: int, proc: Path = Path("/proc")) -> datetime | None:
         booted = _boot_time((proc / "stat").read_text())
     except OSError:
         return datetime.fromtimestamp(0, UTC)
-    if fields[0] == "Z":  # it ended, and its parent has not collected it
+    if fields[0] == "Z":  # the process has ended, but its parent has not waited for it
         return None
     return datetime.fromtimestamp(booted + int(fields[19]) / os.sysconf("SC_CLK_TCK"), UTC)
 

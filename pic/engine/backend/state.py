@@ -15,7 +15,7 @@ STACK_TYPE = "pulumi:pulumi:Stack"
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class StateResource:
     """A PangolinResource in the state.
 
     Attributes:
@@ -30,7 +30,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedRecord:
+class StateRecord:
     """A DNS record in the state.
 
     Attributes:
@@ -45,21 +45,21 @@ class RememberedRecord:
 
 @dataclass(frozen=True, slots=True)
 class StackState:
-    """The resources and outputs of a stack, as the engine remembers them.
+    """The state of a stack: its resources, outputs and records.
 
     Attributes:
         resources: By host.
         records: By id, such as `app.example.com/A`.
     """
 
-    resources: Mapping[str, Remembered] = field(default_factory=dict)
+    resources: Mapping[str, StateResource] = field(default_factory=dict)
     outputs: Raw = field(default_factory=dict)
-    records: Mapping[str, RememberedRecord] = field(default_factory=dict)
+    records: Mapping[str, StateRecord] = field(default_factory=dict)
 
     @property
     def keys(self) -> frozenset[tuple[str, str]]:
         """Namespaces and names of all objects."""
-        return frozenset(remembered.key for remembered in self.resources.values())
+        return frozenset(resource.key for resource in self.resources.values())
 
 
 def read(export: Raw) -> StackState:
@@ -70,10 +70,10 @@ def read(export: Raw) -> StackState:
     """
     deployment = mapping(export.get("deployment") or {}, "deployment")
     listed = sequence(deployment.get("resources") or [], "resources")
-    # A resource that waits for its deletion after a replacement has a successor of the same URN.
-    entries = [entry for raw in listed if not (entry := mapping(raw, "resource")).get("delete")]
+    # A resource that waits for its deletion has a successor with the same URN, so it is left out.
+    entries = [entry for item in listed if not (entry := mapping(item, "resource")).get("delete")]
     resources = {
-        text(entry.get("urn")).rpartition("::")[2]: _remembered(entry)
+        text(entry.get("urn")).rpartition("::")[2]: _resource(entry)
         for entry in entries
         if text(entry.get("type")).endswith(f":{KIND}")
     }
@@ -86,13 +86,13 @@ def read(export: Raw) -> StackState:
     return StackState(resources, mapping(stack.get("outputs") or {}, "outputs"), records)
 
 
-def _record(entry: Raw) -> RememberedRecord:
+def _record(entry: Raw) -> StateRecord:
     outputs = mapping(entry.get("outputs") or {}, "outputs")
     host, ip = text(outputs.get("host")), text(outputs.get("ip"))
-    return RememberedRecord(text(entry.get("urn")), host, ip)
+    return StateRecord(text(entry.get("urn")), host, ip)
 
 
-def _remembered(entry: Raw) -> Remembered:
+def _resource(entry: Raw) -> StateResource:
     namespace, _, name = text(entry.get("id")).partition("/")
     inputs = mapping(entry.get("inputs") or {}, "inputs")
-    return Remembered(text(entry.get("urn")), (namespace, name), inputs)
+    return StateResource(text(entry.get("urn")), (namespace, name), inputs)

@@ -1,6 +1,7 @@
-"""The files that the engine's state backends hold: in a folder, in a bucket, in a table.
+"""Lists and removes the files of a state backend: in a folder, a bucket or a database table.
 
-The packages for buckets and tables are optional, and imported only when such a backend is used.
+The URL of a backend means the same here as in the Pulumi CLI, including its oddities. The packages
+for buckets and tables are optional, and imported only for such a backend.
 """
 
 import contextlib
@@ -19,39 +20,39 @@ from pic.core.errors import EngineError
 
 DISTRIBUTION = "pangolin-ingress-controller"
 FILE = "file://"
-# A store that does not answer must not keep a run that is done.
-SECONDS = 10
+# A store that does not answer must not delay the end of a run for long.
+TIMEOUT_SECONDS = 10
 
 Query = Mapping[str, str]
 Load = Callable[[str], Any]
 
 
 class Store(Protocol):
-    """Files in folders below `.pulumi`.
+    """The files of a backend, in folders below `.pulumi`.
 
-    Both methods raise EngineError when the store cannot be used.
+    Both methods raise EngineError if the store cannot be used.
     """
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of the files in a folder; none when there is no such folder."""
+        """Return the names of the files in a folder; none if the folder does not exist."""
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
-        """Remove files from a folder, and return how many were there."""
+        """Remove files from a folder, and return how many existed."""
 
 
 @contextmanager
-def opened(
+def open_store(
     url: str, environment: Mapping[str, str] = os.environ, load: Load = importlib.import_module
 ) -> Iterator[Store]:
-    """Open the store behind the URL of a backend.
+    """Open the store that the URL of a backend names.
 
     Args:
-        url: As the CLI knows it.
-        environment: Where libpq's defaults come from.
+        url: The URL as the CLI has it.
+        environment: Holds the defaults of libpq, such as PGHOST.
         load: Imports an optional package.
 
     Raises:
-        EngineError: There is no way to remove files there, or it cannot be used.
+        EngineError: pic does not support such a backend, or the store cannot be used.
     """
     parts = _split(url)
     query = dict(parse_qsl(parts.query))
@@ -74,7 +75,7 @@ def opened(
 
 
 class NoStore:
-    """A service, such as Pulumi Cloud: it holds no files of ours, and minds its history itself."""
+    """A service, such as Pulumi Cloud. It prunes its history itself, so pic removes nothing."""
 
     def names(self, _folder: str) -> list[str]:
         """Return nothing."""
@@ -87,19 +88,19 @@ class NoStore:
 
 @dataclass(frozen=True, slots=True)
 class FolderStore:
-    """A folder of this host; a `file://` backend keeps a file of attributes beside each file."""
+    """A folder of this host. A `file://` backend has a file of attributes for each file."""
 
     root: Path
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files in a folder."""
-        with _words_of(OSError), contextlib.suppress(FileNotFoundError):
-            return os.listdir(self.root / folder)  # noqa: PTH208 - names are all that is needed
+        with _as_engine_error(OSError), contextlib.suppress(FileNotFoundError):
+            return os.listdir(self.root / folder)  # noqa: PTH208 - only names are needed
         return []
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
-        """Remove files with their attributes; one of each pair counts."""
-        with _words_of(OSError):
+        """Remove files with their attributes. A file and its attributes count as one."""
+        with _as_engine_error(OSError):
             return sum(self._unlink(self.root / folder / name) for name in names)
 
     def _unlink(self, path: Path) -> bool:
@@ -114,8 +115,8 @@ def folder(url: str, root: Path) -> FolderStore | None:
     """Return the folder of a `file://` backend as the CLI reads its URL; None for other backends.
 
     Args:
-        url: As the CLI knows it.
-        root: The folder that a relative path starts at: that of Pulumi.yaml.
+        url: The URL as the CLI has it.
+        root: The folder of Pulumi.yaml, where a relative path starts.
 
     Raises:
         EngineError: The URL cannot be read.
@@ -129,12 +130,12 @@ def folder(url: str, root: Path) -> FolderStore | None:
 
 @dataclass(frozen=True, slots=True)
 class BucketStore:
-    """A bucket; S3 does not say which of the removed objects were there, so all count.
+    """A bucket. S3 does not say which of the removed objects existed, so all of them count.
 
     Attributes:
         obstore: The package.
         bucket: A store of that package.
-        base: What the keys begin with.
+        base: The prefix of all keys.
     """
 
     obstore: Any
@@ -144,13 +145,13 @@ class BucketStore:
     def names(self, folder: str) -> list[str]:
         """Return the names of the objects below a folder."""
         prefix = f"{self.base}.pulumi/{folder}/"
-        with _words_of(self.obstore.exceptions.BaseError):
+        with _as_engine_error(self.obstore.exceptions.BaseError):
             pages = list(self.bucket.list(prefix))
-        return [each["path"].removeprefix(prefix) for page in pages for each in page]
+        return [entry["path"].removeprefix(prefix) for page in pages for entry in page]
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
-        """Remove objects, a thousand in a request."""
-        with _words_of(self.obstore.exceptions.BaseError):
+        """Remove objects. The package sends a thousand keys in one request."""
+        with _as_engine_error(self.obstore.exceptions.BaseError):
             self.bucket.delete([f"{self.base}.pulumi/{folder}/{name}" for name in names])
         return len(names)
 
@@ -161,9 +162,9 @@ class TableStore:
 
     Attributes:
         psycopg: The package.
-        connection: In autocommit: what is removed stays removed.
-        table: Its name, as it stands in the URL.
-        base: What the keys begin with.
+        connection: A connection in autocommit mode, so a later failure undoes no removal.
+        table: The name of the table, as in the URL.
+        base: The prefix of all keys.
     """
 
     psycopg: Any
@@ -174,25 +175,26 @@ class TableStore:
     def names(self, folder: str) -> list[str]:
         """Return the names of the rows below a folder."""
         prefix = f"{self.base}.pulumi/{folder}/"
-        with _words_of(self.psycopg.Error):
-            found = self._execute("SELECT key FROM {} WHERE starts_with(key, %s)", prefix)
-            return [row[0].removeprefix(prefix) for row in found]
+        with _as_engine_error(self.psycopg.Error):
+            rows = self._execute("SELECT key FROM {} WHERE starts_with(key, %s)", prefix)
+            return [row[0].removeprefix(prefix) for row in rows]
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
         """Remove rows in one statement."""
         keys = [f"{self.base}.pulumi/{folder}/{name}" for name in names]
-        with _words_of(self.psycopg.Error):
+        with _as_engine_error(self.psycopg.Error):
             removed: int = self._execute("DELETE FROM {} WHERE key = ANY(%s)", keys).rowcount
             return removed
 
     def _execute(self, statement: str, value: str | list[str]) -> Any:
-        # The CLI writes the name without quotes, so it is folded, and may name a schema.
+        # The CLI does not quote the name, so PostgreSQL reads it in lower case. It may have a
+        # schema.
         name = self.psycopg.sql.Identifier(*self.table.lower().split("."))
         return self.connection.execute(self.psycopg.sql.SQL(statement).format(name), [value])
 
 
 def _bucket(obstore: Any, parts: SplitResult, query: Query) -> BucketStore:
-    with _words_of(obstore.exceptions.BaseError):
+    with _as_engine_error(obstore.exceptions.BaseError):
         bucket = obstore.store.S3Store(**bucket_options(parts, query))
     return BucketStore(obstore, bucket, _base(parts, query))
 
@@ -204,9 +206,9 @@ def _table(
     query: Query,
     environment: Mapping[str, str],
 ) -> Iterator[TableStore]:
-    known = {str(each.keyword, "ascii") for each in psycopg.pq.Conninfo.get_defaults()}
-    options = table_options(parts, query, environment, known)
-    with _words_of(psycopg.Error):
+    keywords = {str(option.keyword, "ascii") for option in psycopg.pq.Conninfo.get_defaults()}
+    options = table_options(parts, query, environment, keywords)
+    with _as_engine_error(psycopg.Error):
         connection = psycopg.connect(**options, autocommit=True)
     with connection:
         table = query.get("table", "pulumi_state")
@@ -214,12 +216,12 @@ def _table(
 
 
 def bucket_options(parts: SplitResult, query: Query) -> dict[str, Any]:
-    """Say what the URL of an `s3://` backend means, in the words of obstore.
+    """Translate the URL of an `s3://` backend into arguments of obstore's S3Store.
 
-    Credentials come from the environment, or from the metadata of the machine.
+    Credentials come from the environment, or from the metadata service of the machine.
 
     Raises:
-        EngineError: It asks for credentials in a way that only the CLI knows.
+        EngineError: The URL names credentials in a way that only the CLI supports.
     """
     for name in ("profile", "role"):
         if name in query:
@@ -227,7 +229,7 @@ def bucket_options(parts: SplitResult, query: Query) -> dict[str, Any]:
                 f"pic prunes with credentials from the environment, not with {name}=… in the URL of"
                 " the backend"
             )
-    limit = timedelta(seconds=SECONDS)
+    timeout = timedelta(seconds=TIMEOUT_SECONDS)
     endpoint = _endpoint(query)
     path_style = _is_true(query, "s3ForcePathStyle") or _is_true(query, "use_path_style")
     if endpoint and not path_style:
@@ -238,21 +240,28 @@ def bucket_options(parts: SplitResult, query: Query) -> dict[str, Any]:
         "bucket": parts.netloc,
         "virtual_hosted_style_request": not path_style,
         "skip_signature": _is_true(query, "anonymous"),
-        "client_options": {"timeout": limit, "allow_http": endpoint.startswith("http://")},
-        "retry_config": {"max_retries": 2, "retry_timeout": limit},
+        "client_options": {"timeout": timeout, "allow_http": endpoint.startswith("http://")},
+        "retry_config": {"max_retries": 2, "retry_timeout": timeout},
         **{name: value for name, value in optional.items() if value},
     }
 
 
 def table_options(
-    parts: SplitResult, query: Query, environment: Mapping[str, str], known: set[str]
+    parts: SplitResult, query: Query, environment: Mapping[str, str], keywords: set[str]
 ) -> dict[str, Any]:
-    """Say what the URL of a `postgres://` backend means, in the words of libpq.
+    """Translate the URL of a `postgres://` backend into connection parameters of libpq.
 
-    The CLI's driver has other defaults, and takes what it does not know for a run-time parameter.
+    The CLI's driver has other defaults than libpq. It sets a query parameter that is no connection
+    parameter as a run-time parameter of the session.
+
+    Args:
+        parts: The parts of the URL.
+        query: The query of the URL.
+        environment: Holds the defaults of libpq, such as PGHOST.
+        keywords: The connection parameters that libpq has.
 
     Raises:
-        EngineError: The URL cannot be read; what is in it is not shown.
+        EngineError: The URL cannot be read. The message does not show it: it may hold a password.
     """
     try:
         port = parts.port
@@ -265,18 +274,20 @@ def table_options(
         "password": unquote(parts.password or ""),
         "dbname": unquote(parts.path.strip("/")),
         "sslmode": environment.get("PGSSLMODE") or "require",
-        "connect_timeout": environment.get("PGCONNECT_TIMEOUT") or SECONDS,
+        "connect_timeout": environment.get("PGCONNECT_TIMEOUT") or TIMEOUT_SECONDS,
     }
-    asked = {name: value for name, value in query.items() if name not in ("table", "prefix")}
-    session = [f"-c {name}={_escaped(asked[name])}" for name in sorted(asked) if name not in known]
-    given = {name: value for name, value in asked.items() if name in known}
-    options = " ".join([*filter(None, [given.pop("options", "")]), *session])
-    whole = {**address, **given, "options": options}
-    return {name: value for name, value in whole.items() if value}
+    others = {name: value for name, value in query.items() if name not in ("table", "prefix")}
+    session = [
+        f"-c {name}={_escaped(others[name])}" for name in sorted(others) if name not in keywords
+    ]
+    connection = {name: value for name, value in others.items() if name in keywords}
+    options = " ".join([*filter(None, [connection.pop("options", "")]), *session])
+    parameters = {**address, **connection, "options": options}
+    return {name: value for name, value in parameters.items() if value}
 
 
 def absolute(url: str, root: Path) -> str:
-    """Return the URL of a backend that means the same in every working directory."""
+    """Return the URL of a backend with an absolute path."""
     if not url.startswith(FILE):
         return url
     path, mark, query = url.removeprefix(FILE).partition("?")
@@ -289,21 +300,25 @@ def _folder(url: str, root: Path) -> Path:
 
 
 def _expanded(path: str, root: Path) -> Path:
-    """As massageBlobPath of pulumi/pulumi: HOME has no say, and the letter after ~ is a slash."""
+    """Expand a path as massageBlobPath of pulumi/pulumi does.
+
+    `~` is the home folder of the user database, whatever HOME is. The CLI drops the character after
+    `~` without looking at it.
+    """
     if path.startswith("~"):
         return _home() / path[2:].lstrip("/")
-    return Path(os.path.abspath(root / path))  # noqa: PTH100 - links stay
+    return Path(os.path.abspath(root / path))  # noqa: PTH100 - the CLI resolves no links
 
 
 def _home() -> Path:
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:  # a container may run as a user without a name
+    except KeyError:  # a container may run as a user that has no entry
         return Path.home()
 
 
 def _base(parts: SplitResult, query: Query) -> str:
-    """What the keys of a backend begin with; for a database that is its name."""
+    """Return the prefix of all keys of a backend; for a database that is its name."""
     folder = unquote(parts.path).lstrip("/")
     slash = "/" if folder and not folder.endswith("/") else ""
     return f"{query.get('prefix', '')}{folder}{slash}"
@@ -342,11 +357,11 @@ def _import(package: str, extra: str, load: Load) -> Any:
 
 
 @contextmanager
-def _words_of(kind: type[BaseException]) -> Iterator[None]:
-    """Let no exception of another package out."""
+def _as_engine_error(kind: type[BaseException]) -> Iterator[None]:
+    """Turn the exceptions of another package into an EngineError."""
     try:
         yield
     except kind as error:
-        # obstore adds its own view of the matter, over many lines.
-        said, _, _ = str(error).partition("Debug source:")
-        raise EngineError(" ".join(said.split())) from error
+        # obstore appends many lines of debug output.
+        message, _, _ = str(error).partition("Debug source:")
+        raise EngineError(" ".join(message.split())) from error

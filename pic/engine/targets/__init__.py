@@ -1,1 +1,1 @@
-"""Hands what the targets declare to the engine."""
+"""Registers the declarations of the targets with the engine."""

@@ -1,4 +1,4 @@
-"""Makes the provider resource of a target from the values that the target declares."""
+"""Creates the provider resource of a target from the values that the target declares."""
 
 import pulumi
 from pulumi_kubernetes import Provider as KubernetesProvider
@@ -10,8 +10,8 @@ from pic.run.targets.interface import Provider
 def provider_resource(provider: Provider) -> pulumi.ProviderResource:
     """Declare a provider.
 
-    The Kubernetes provider goes through its SDK class, which encodes nested settings as JSON and
-    names the version of the plugin. Any other package gets its inputs as they are.
+    The class of the Kubernetes SDK encodes nested settings as JSON and adds the version of the
+    plugin. Providers of other packages get their inputs unchanged.
     """
     if provider.package == "kubernetes":
         return _kubernetes(provider)

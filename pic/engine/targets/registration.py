@@ -1,7 +1,8 @@
-"""Registers many resources with the engine, each in one call of its protocol.
+"""Registers many resources with the engine, each with one call of the engine's protocol.
 
-The SDK's resource classes take four milliseconds of processor time for each resource, most of it
-for outputs that nobody reads, and wait for all of them in a loop that is quadratic in their number.
+The SDK's resource classes are too slow for thousands of resources. They take four milliseconds of
+processor time each, most of it for outputs that pic does not read. They also wait for all resources
+in a loop whose time is quadratic in their number.
 """
 
 import asyncio
@@ -24,13 +25,13 @@ from pic.run.targets.interface import Declaration, Declarations
 
 Request = resource_pb2.RegisterResourceRequest
 
-# Each waits in a thread until the engine is done with it; more do not make the engine any faster.
-OUTSTANDING = 64
+# Calls at the same time. Each waits in a thread for the engine; more make the engine no faster.
+PARALLEL_CALLS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Everything that one target declares, with what the engine needs to register it."""
+    """The declarations of one target, with the provider and the hooks of its resources."""
 
     declarations: Declarations
     provider: pulumi.ProviderResource
@@ -38,13 +39,13 @@ class Batch:
 
 
 async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
-    """Register what all targets have, at the same time, so that none waits for another.
+    """Register the resources of all targets at the same time, so that no target waits for another.
 
     Returns:
-        The names of the resources that the engine could not bring about.
+        The names of the resources that failed.
 
     Raises:
-        Exception: The engine refuses a registration, or is going away.
+        Exception: The engine refuses a registration or ends.
     """
     failed: set[str] = set()
     for result in await asyncio.gather(*map(register, batches), return_exceptions=True):
@@ -55,24 +56,24 @@ async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
 
 
 async def register(batch: Batch) -> frozenset[str]:
-    """Register resources, replaced by deleting first, and wait until the engine has done them all.
+    """Register the resources of one target, and wait until the engine has finished all of them.
 
     Returns:
-        The names of those that it could not bring about.
+        The names of the resources that failed.
 
     Raises:
-        Exception: The engine refuses a registration, or is going away.
+        Exception: The engine refuses a registration or ends.
     """
     declarations = batch.declarations.resources
     calls = {
-        adopting: partial(_call, get_monitor(), await _shared(batch, hooks))
+        adopting: partial(_call, get_monitor(), await _shared_request(batch, hooks))
         for adopting, hooks in ((False, batch.hooks.usual), (True, batch.hooks.adopting))
     }
-    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(OUTSTANDING)
+    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(PARALLEL_CALLS)
     try:
-        done = await asyncio.gather(
+        successes = await asyncio.gather(
             *(
-                # The SDK keeps what it knows of the run in the context of the calling task.
+                # The SDK keeps the state of the run in the context of the calling task.
                 loop.run_in_executor(
                     threads, copy_context().run, calls[declaration.adopting], declaration
                 )
@@ -82,21 +83,22 @@ async def register(batch: Batch) -> frozenset[str]:
     finally:
         # Waiting here would keep the loop from answering the hooks that a registration waits for.
         threads.shutdown(wait=False, cancel_futures=True)
-    results = zip(declarations, done, strict=True)
+    results = zip(declarations, successes, strict=True)
     return frozenset(declaration.name for declaration, succeeded in results if not succeeded)
 
 
-async def _shared(batch: Batch, hooks: pulumi.ResourceHookBinding) -> Request:
-    root, shared = get_root_resource(), batch.declarations
+async def _shared_request(batch: Batch, hooks: pulumi.ResourceHookBinding) -> Request:
+    """Return the part of a request that is the same for all resources of a target."""
+    root, declarations = get_root_resource(), batch.declarations
     return Request(
-        type=shared.token,
-        version=shared.version,
+        type=declarations.token,
+        version=declarations.version,
         parent=(await root.urn.future() or "") if root else "",
         provider=await _create_provider_ref(batch.provider),
-        hooks=await _prepare_resource_hooks(hooks, shared.token),
+        hooks=await _prepare_resource_hooks(hooks, declarations.token),
         custom=True,
-        customTimeouts=Request.CustomTimeouts(delete=shared.delete_timeout),
-        # Two objects for one thing, even for a moment, make their operator fight itself.
+        customTimeouts=Request.CustomTimeouts(delete=declarations.delete_timeout),
+        # Two objects for one host, even for a moment, make their operator switch back and forth.
         deleteBeforeReplace=True,
         deleteBeforeReplaceDefined=True,
         acceptSecrets=True,
@@ -107,7 +109,7 @@ async def _shared(batch: Batch, hooks: pulumi.ResourceHookBinding) -> Request:
 
 
 def _call(monitor: Any, shared: Request, declaration: Declaration) -> bool:
-    """Register a resource, and say whether that went well; why not, the engine tells the user."""
+    """Register a resource, and return whether it succeeded. The engine reports the reason."""
     request = Request()
     request.CopyFrom(shared)
     request.name, request.importId = declaration.name, declaration.import_id

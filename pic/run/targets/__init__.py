@@ -1,6 +1,6 @@
-"""Lists the targets: the only place that names all of them.
+"""Lists the targets. Only this module names all of them.
 
-To add one, write a package beside `pangolin` and `pihole` that implements
+To add one, write a package next to `pangolin` and `pihole` that implements
 `pic.run.targets.interface.Target`, and add its instance to `TARGETS`.
 """
 
@@ -19,7 +19,7 @@ TARGETS: tuple[Target, ...] = (Pangolin(), Pihole())
 
 
 def active(settings: Settings) -> tuple[Target, ...]:
-    """Return the targets of `pic:targets`."""
+    """Return the targets that `pic:targets` lists."""
     return tuple(target for target in TARGETS if target.name in settings.targets)
 
 
@@ -29,13 +29,13 @@ def build_plan(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ow
     return planning.build(request, active(settings))
 
 
-def needed(settings: Settings) -> Iterator[Permission]:
+def permissions_for_up(settings: Settings) -> Iterator[Permission]:
     """Yield the permissions that `pic up` needs with these settings."""
     yield from read_permissions(settings)
-    yield from writing(settings)
+    yield from write_permissions(settings)
 
 
-def writing(settings: Settings) -> Iterator[Permission]:
+def write_permissions(settings: Settings) -> Iterator[Permission]:
     """Yield the permissions that `up` and `destroy` need beyond reading."""
     for target in active(settings):
         yield from target.permissions(settings)

@@ -1,8 +1,9 @@
-"""Declares what a target is: one system in which pic brings a part of the plan about.
+"""Defines the interface of a target, a system that pic deploys a part of the plan to.
 
-A target is one package below `pic/run/targets`, registered in the list of that package. Everything
-that runs, reviews, deploys and diagnoses goes through this interface and names no single target.
-A target declares its resources as values, since nothing below the engine may import Pulumi.
+A target is a package below `pic/run/targets`. Its instance is in the list `TARGETS` there. All
+other code uses targets only through this interface and never names one. Four methods are abstract,
+and the others have a default that fits a target without contents of its own. A target declares its
+resources as values, because only `pic/engine` may import Pulumi.
 """
 
 from abc import ABC, abstractmethod
@@ -24,12 +25,12 @@ from pic.snapshot.assemble import RawSnapshot
 
 @dataclass(frozen=True, slots=True)
 class ReadTimeouts:
-    """How long a run waits for what a target holds, in seconds.
+    """How long a run waits when it reads a target, in seconds.
 
     Attributes:
-        lock: For other runs of this host that talk to the same target.
-        connect: For a connection.
-        answer: For one answer.
+        lock: Until other runs on this host have finished with the same target.
+        connect: Until a connection is open.
+        answer: Until one request is answered.
     """
 
     lock: float
@@ -38,7 +39,12 @@ class ReadTimeouts:
 
 
 class HookSet(Enum):
-    """Which hooks of the engine a target's resources bind."""
+    """The hooks that the engine calls before and after it changes a resource of a target.
+
+    Attributes:
+        RESOURCE: For PangolinResources. They check the owner before a deletion.
+        RECORD: For DNS records. They check before a deletion that this run has read Pi-hole.
+    """
 
     RESOURCE = "resource"
     RECORD = "record"
@@ -46,12 +52,12 @@ class HookSet(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """The provider that a target's resources use.
+    """The Pulumi provider that manages the resources of a target.
 
     Attributes:
         package: The Pulumi package, such as `kubernetes`.
         name: The Pulumi name of the provider resource.
-        inputs: Its configuration. Credentials do not belong here: inputs enter the state.
+        inputs: The configuration of the provider. The state stores it, so it has no credentials.
     """
 
     package: str
@@ -61,13 +67,13 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One resource as it is declared to the engine.
+    """One resource as the engine gets it.
 
     Attributes:
-        name: The Pulumi name.
+        name: The Pulumi name, unique within the target.
         inputs: Plain values, without None and without empty maps and lists.
-        import_id: The id of the live object to import; empty to create one.
-        adopting: The live object belongs to the Go controller.
+        import_id: The provider's id of the live object to import. If empty, the engine creates one.
+        adopting: The live object belongs to the Go controller, and pic takes it over.
     """
 
     name: str
@@ -81,9 +87,11 @@ class Declarations:
     """Everything that a target declares in one run.
 
     Attributes:
-        token: The type token of the resources.
-        version: The version of the provider plugin; empty where Pulumi.yaml names the plugin.
-        delete_timeout: As Pulumi writes durations, such as `2m`.
+        token: The type token of all resources, equal to `Target.token`.
+        version: The version of the provider plugin. Empty if Pulumi.yaml names the plugin.
+        provider: The provider of all resources.
+        hooks: The hooks of all resources.
+        delete_timeout: How long a deletion may take, as Pulumi writes durations, such as `2m`.
     """
 
     token: str
@@ -95,11 +103,12 @@ class Declarations:
 
 
 class Target(ABC):
-    """One system in which a part of the plan is brought about.
+    """A system that pic deploys a part of the plan to.
 
     Attributes:
-        name: As `pic:targets` and reports name it.
-        token: The type token of its resources in the engine.
+        name: The name in `pic:targets` and in reports.
+        token: The Pulumi type token of the resources, such as `package:module:Type`. The package
+            belongs to this target alone.
     """
 
     name: ClassVar[TargetName]
@@ -114,22 +123,32 @@ class Target(ABC):
         environment: Mapping[str, str],
         timeouts: ReadTimeouts | None = None,
     ) -> RawSnapshot:
-        """Add what the target itself holds to what the cluster holds.
+        """Add the contents of the target to those of the cluster.
 
-        A target that does not answer must not end a run: the snapshot says why instead.
+        A target without contents of its own returns `raw` as it is. A target that does not answer
+        must not raise: it stores the error in the snapshot, where `read_error` finds it.
+
+        Args:
+            raw: The contents of the cluster, and of the targets that were read before.
+            settings: Says where the target is.
+            environment: Holds the credentials of the target.
+            timeouts: How long to wait. None waits as long as a deployment may.
         """
         del settings, environment, timeouts
         return raw
 
-    def unread(self, snapshot: Snapshot) -> TargetError | None:
-        """Return why the target could not be read; None where it could, or needs no reading."""
+    def read_error(self, snapshot: Snapshot) -> TargetError | None:
+        """Return why `read` failed; None if it succeeded or if the target needs no reading."""
         del snapshot
         return None
 
-    def unreachable(
+    def probe(
         self, settings: Settings, environment: Mapping[str, str], cluster_id: str
     ) -> TargetError | None:
-        """Return why the target cannot be read, without reading the cluster; None where it can."""
+        """Try to read the target alone, and return why that failed; None if it succeeded.
+
+        A plain `pulumi destroy` needs this, because it does not read the cluster.
+        """
         del settings, environment, cluster_id
         return None
 
@@ -137,38 +156,42 @@ class Target(ABC):
 
     @abstractmethod
     def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
-        """Return the part of the plan that this target brings about; notices go to the log."""
+        """Return the part of the plan that belongs to this target, and put notices into the log."""
 
     @abstractmethod
     def hosts(self, plan: Plan) -> Mapping[str, bool]:
-        """Return the hosts of this target in a plan, each with whether it is held."""
+        """Return the hosts of this target in a plan. The value says whether the host is held."""
 
     # Settings and permissions
 
     def problems(self, settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
-        """Return what must be set before this target can be deployed to."""
+        """Return what the settings lack for a deployment to this target.
+
+        Each problem is a sentence that says what is wrong and what to do.
+        """
         del settings, environment
         return ()
 
-    def means(self, settings: Settings) -> Mapping[str, str]:
+    def conditions(self, settings: Settings) -> Mapping[str, str]:
         """Return the settings that decide how the engine reaches this target.
 
-        They are exported. A run that finds others asks the engine for a preview first.
+        The stack outputs store them. If they differ in the next run, that run asks the engine for a
+        preview first.
         """
         del settings
         return {}
 
     @abstractmethod
     def permissions(self, settings: Settings) -> Iterator[Permission]:
-        """Yield what the target needs in the cluster to write, beyond what every run reads."""
+        """Yield the permissions that the target needs in the cluster, beyond those to read."""
 
-    # Declaration and diagnosis
+    # Declaring and diagnosing
 
     @abstractmethod
     def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
-        """Return the resources of a plan as the engine gets them."""
+        """Return the declarations of all resources of this target in a plan."""
 
     def examine(self, context: DoctorContext, settings: Settings) -> Iterator[Finding]:
-        """Yield what `pic doctor` finds about this target beyond the cluster."""
+        """Yield the findings of `pic doctor` about this target, except those about the cluster."""
         del context, settings
         yield from ()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pic.core.model import LiveRecord, LiveResource
 from pic.core.names import STACK_LABEL
 from pic.engine import drift
-from pic.engine.backend.state import RememberedRecord, StackState
+from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.drift import Drift, DriftedObject, DriftedRecord, Kind
 from pic.planning.changes import FieldChange
 from pic.settings.parse import PiholeApi
@@ -14,9 +14,9 @@ from tests.support.deployed import (
     A,
     B,
     C,
-    live,
-    situation,
-    state,
+    make_live,
+    make_situation,
+    make_state,
     wanted,
 )
 
@@ -31,21 +31,21 @@ UNTRACKED = DriftedObject(C, ("prod", "pic-c"), Kind.UNTRACKED)
 
 
 def edited(host: str) -> LiveResource:
-    current = live(wanted(host))
-    return replace(current, spec=replace(current.spec, enabled=False, name=None))
+    live = make_live(wanted(host))
+    return replace(live, spec=replace(live.spec, enabled=False, name=None))
 
 
 def test_objects_as_declared_and_foreign_objects_do_not_differ() -> None:
-    foreign = replace(live(wanted(C)), labels={STACK_LABEL: "pic.other"})
+    foreign = replace(make_live(wanted(C)), labels={STACK_LABEL: "pic.other"})
 
-    assert drift.find_objects(state(wanted(A)), (live(wanted(A)), foreign), OURS) == ()
+    assert drift.find_objects(make_state(wanted(A)), (make_live(wanted(A)), foreign), OURS) == ()
     assert drift.find_objects(StackState(), (), OURS) == ()
 
 
 def test_missing_changed_and_untracked_objects_are_sorted_by_host() -> None:
-    objects = (live(wanted(C)), edited(B))
+    objects = (make_live(wanted(C)), edited(B))
 
-    assert drift.find_objects(state(wanted(B), wanted(A)), objects, OURS) == (
+    assert drift.find_objects(make_state(wanted(B), wanted(A)), objects, OURS) == (
         MISSING,
         CHANGED,
         UNTRACKED,
@@ -53,16 +53,18 @@ def test_missing_changed_and_untracked_objects_are_sorted_by_host() -> None:
 
 
 def test_the_drift_of_a_situation_has_objects_and_records() -> None:
-    last = replace(state(wanted(A)), records={"r": RememberedRecord("urn", "nas.lan", "192.0.2.1")})
-    current = situation((edited(B),), ())
+    state = replace(
+        make_state(wanted(A)), records={"r": StateRecord("urn", "nas.lan", "192.0.2.1")}
+    )
+    situation = make_situation((edited(B),), ())
     unmarked = LiveRecord("nas.lan", "192.0.2.1")
-    read = replace(current.snapshot, records=(unmarked,))
-    local = replace(current.settings, pihole_api=PiholeApi.DNS_LOCAL)
+    snapshot = replace(situation.snapshot, records=(unmarked,))
+    settings = replace(situation.settings, pihole_api=PiholeApi.DNS_LOCAL)
 
-    everything = drift.find(last, replace(current, snapshot=read))
+    everything = drift.find(state, replace(situation, snapshot=snapshot))
     without_markers = drift.find(
-        last,
-        replace(current, snapshot=read, config=replace(current.config, settings=local)),
+        state,
+        replace(situation, snapshot=snapshot, config=replace(situation.config, settings=settings)),
     )
 
     untracked = DriftedObject(B, ("prod", "pic-b"), Kind.UNTRACKED)
@@ -70,7 +72,7 @@ def test_the_drift_of_a_situation_has_objects_and_records() -> None:
     assert everything == Drift((MISSING, untracked), (missing,))
     assert without_markers == Drift((MISSING, untracked))
     assert everything
-    assert not drift.find(StackState(), situation((), ()))
+    assert not drift.find(StackState(), make_situation((), ()))
 
 
 def test_drift_as_text_is_one_line_for_each_object() -> None:

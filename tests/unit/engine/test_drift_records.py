@@ -2,7 +2,7 @@
 
 from pic.core.model import LiveRecord
 from pic.engine import drift
-from pic.engine.backend.state import RememberedRecord, StackState
+from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.drift import Drift, DriftedRecord, Kind
 
 V4, V6, OTHER = "192.0.2.1", "2001:db8::1", "192.0.2.9"
@@ -12,44 +12,44 @@ MOVED = DriftedRecord("tv.lan", Kind.CHANGED, V4, (OTHER,))
 UNTRACKED = DriftedRecord("web.lan", Kind.UNTRACKED, None, (V6,))
 
 
-def state(*records: tuple[str, str]) -> StackState:
-    remembered = {f"{host}/{ip}": RememberedRecord("urn", host, ip) for host, ip in records}
-    return StackState(records=remembered)
+def make_state(*records: tuple[str, str]) -> StackState:
+    entries = {f"{host}/{ip}": StateRecord("urn", host, ip) for host, ip in records}
+    return StackState(records=entries)
 
 
-def ours(host: str, ip: str = V4) -> LiveRecord:
+def own_record(host: str, ip: str = V4) -> LiveRecord:
     return LiveRecord(host, ip, ours=True)
 
 
 def test_records_as_declared_and_records_of_others_do_not_differ() -> None:
-    live = (ours("web.lan"), ours("web.lan", V6), LiveRecord("nas.lan", V4))
+    records = (own_record("web.lan"), own_record("web.lan", V6), LiveRecord("nas.lan", V4))
 
-    assert drift.find_records(state(("web.lan", V4), ("web.lan", V6)), live) == ()
+    assert drift.find_records(make_state(("web.lan", V4), ("web.lan", V6)), records) == ()
 
 
 def test_without_a_reading_of_pihole_no_record_differs() -> None:
-    assert drift.find_records(state(("web.lan", V4)), None) == ()
+    assert drift.find_records(make_state(("web.lan", V4)), None) == ()
 
 
 def test_missing_changed_and_untracked_records_are_sorted_by_host_and_family() -> None:
-    live = (ours("web.lan", V6), ours("web.lan"), ours("tv.lan", OTHER))
-    last = state(("web.lan", V4), ("tv.lan", V4), ("gone.lan", V4))
+    records = (own_record("web.lan", V6), own_record("web.lan"), own_record("tv.lan", OTHER))
+    state = make_state(("web.lan", V4), ("tv.lan", V4), ("gone.lan", V4))
 
-    assert drift.find_records(last, live) == (MISSING, MOVED, UNTRACKED)
+    assert drift.find_records(state, records) == (MISSING, MOVED, UNTRACKED)
 
 
 def test_a_second_address_next_to_the_declared_one_is_a_change() -> None:
-    live = (ours("tv.lan"), ours("tv.lan", OTHER))
+    records = (own_record("tv.lan"), own_record("tv.lan", OTHER))
 
-    assert drift.find_records(state(("tv.lan", V4)), live) == (
+    assert drift.find_records(make_state(("tv.lan", V4)), records) == (
         DriftedRecord("tv.lan", Kind.CHANGED, V4, (V4, OTHER)),
     )
 
 
 def test_without_markers_the_records_of_the_state_are_ours() -> None:
-    live = (LiveRecord("web.lan", V4), LiveRecord("nas.lan", V4))
+    records = (LiveRecord("web.lan", V4), LiveRecord("nas.lan", V4))
 
-    assert drift.find_records(state(("web.lan", V4)), live, marked=False) == ()
+    assert drift.find_records(make_state(("web.lan", V4)), records, marked=False) == ()
 
 
 def test_drift_as_text_is_one_line_for_each_record() -> None:

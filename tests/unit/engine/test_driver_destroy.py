@@ -1,4 +1,4 @@
-"""What a destroy takes up, what it refuses, and what it leaves."""
+"""Tests what a destroy imports, deletes and refuses."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,14 @@ from pic.engine.driver import DeployResult
 from tests.support.deployed import (
     A,
     B,
-    state,
+    make_state,
     wanted,
+)
+from tests.support.driving import (
+    FAILED_OUTCOME,
+    ignore,
+    refusal,
+    situation_to_destroy,
 )
 from tests.support.fakes import (
     DONE,
@@ -18,20 +24,14 @@ from tests.support.fakes import (
     outputs_of,
     unchanged_situation,
 )
-from tests.unit.engine.test_driver import (
-    WRONG,
-    destroying,
-    refusal,
-    silent,
-)
 
 
 def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
-    engine, known = FakeEngine(tmp_path, {}), unchanged_situation(A)
+    engine, situation = FakeEngine(tmp_path, {}), unchanged_situation(A)
 
-    error = refusal(lambda: driver.destroy(engine, known, silent))
+    error = refusal(lambda: driver.destroy(engine, situation, ignore))
 
-    digest = driver.everything(known).digest
+    digest = driver.full_removal(situation).digest
     assert (str(error), error.digest, engine.log) == (
         "The plan has no hosts, and 1 of 1 hosts would be removed: a.example.com.\nNothing was"
         " changed. If this is intended, acknowledge exactly these changes: pic destroy"
@@ -41,35 +41,35 @@ def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
     )
 
 
-def test_a_destroy_declares_nothing_but_its_hooks(tmp_path: Path) -> None:
-    known, told = destroying(A), list[str]()
-    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A)))
+def test_a_destroy_registers_only_the_hooks(tmp_path: Path) -> None:
+    situation, messages = situation_to_destroy(A), list[str]()
+    engine = FakeEngine(tmp_path, outputs_of(situation), make_state(wanted(A)))
 
-    assert driver.destroy(engine, known, told.append) == DeployResult(
-        driver.everything(known), DONE
+    assert driver.destroy(engine, situation, messages.append) == DeployResult(
+        driver.full_removal(situation), DONE
     )
     assert engine.log == ["exclusive", "outputs", "state", ("destroy", {}), "done"]
-    assert told == ["deleting"]
+    assert messages == ["deleting"]
 
 
-def test_a_destroy_takes_up_what_the_engine_has_forgotten(tmp_path: Path) -> None:
-    known, told = destroying(A, B), list[str]()
-    engine = FakeEngine(tmp_path, outputs_of(known), state(wanted(A)))
+def test_a_destroy_imports_the_objects_that_the_state_does_not_have(tmp_path: Path) -> None:
+    situation, messages = situation_to_destroy(A, B), list[str]()
+    engine = FakeEngine(tmp_path, outputs_of(situation), make_state(wanted(A)))
 
-    driver.destroy(engine, known, told.append)
+    driver.destroy(engine, situation, messages.append)
 
     assert engine.log[3:] == [
         ("up", {A: "prod/pic-a", B: "prod/pic-b"}),
         ("destroy", {}),
         "done",
     ]
-    assert told == ["importing 1 objects that the state does not have", "deleting"]
+    assert messages == ["importing 1 objects that the state does not have", "deleting"]
 
 
-def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None:
+def test_a_destroy_creates_a_missing_stack(tmp_path: Path) -> None:
     engine = FakeEngine(tmp_path, None)
 
-    driver.destroy(engine, destroying(A), silent)
+    driver.destroy(engine, situation_to_destroy(A), ignore)
 
     assert engine.log == [
         *("exclusive", "outputs", "create", "state"),
@@ -79,18 +79,20 @@ def test_a_destroy_of_a_stack_that_is_lost_makes_it_anew(tmp_path: Path) -> None
     ]
 
 
-def test_a_destroy_that_cannot_take_up_everything_deletes_nothing(tmp_path: Path) -> None:
-    known = destroying(A)
-    engine = FakeEngine(tmp_path, {}, StackState(), WRONG)
+def test_a_destroy_whose_import_fails_deletes_nothing(tmp_path: Path) -> None:
+    situation = situation_to_destroy(A)
+    engine = FakeEngine(tmp_path, {}, StackState(), FAILED_OUTCOME)
 
-    assert driver.destroy(engine, known, silent) == DeployResult(driver.everything(known), WRONG)
+    assert driver.destroy(engine, situation, ignore) == DeployResult(
+        driver.full_removal(situation), FAILED_OUTCOME
+    )
     assert engine.log[3:] == [("up", {A: "prod/pic-a"}), "done"]
 
 
 def test_a_destroy_on_another_cluster_deletes_nothing(tmp_path: Path) -> None:
-    known = destroying()
-    settings = replace(known.settings, cluster_id="cluster-2")
-    other = replace(known, config=replace(known.config, settings=settings))
+    situation = situation_to_destroy()
+    settings = replace(situation.settings, cluster_id="cluster-2")
+    other = replace(situation, config=replace(situation.config, settings=settings))
     engine = FakeEngine(tmp_path, {})
 
     assert str(refusal(lambda: driver._releasing(other).run(engine.destroy))) == (  # noqa: SLF001

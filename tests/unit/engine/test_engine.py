@@ -1,10 +1,8 @@
-"""The engine as it is asked, and what its answers and its end are taken for."""
+"""Tests how pic runs the engine, and how it reads the answers of the CLI."""
 
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
@@ -13,77 +11,31 @@ from pulumi.runtime.proto import events_pb2, events_pb2_grpc
 from semver import VersionInfo
 
 from pic.core.command_result import CommandResult
-from pic.core.errors import EngineError, PicError
+from pic.core.errors import EngineError
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
-from pic.engine.pulumi_command import Command, OnOutput
 from tests.support.deployed import (
     A,
-    remembered,
+    state_resource,
     urn,
     wanted,
 )
-from tests.unit.engine.test_outcome import (
-    begun,
-    failed,
-    line,
-    said,
-)
+from tests.support.events import event_line, failure_event, message_event, step_event
+from tests.support.fake_cli import CliAnswer, FakeCli, empty_program, error_of, make_engine
 
-ASKING = {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+ENVIRONMENT = {"PULUMI_SKIP_UPDATE_CHECK": "true"}
 NO_STACK = "error: no stack named 'prod' found\n"
-INTERRUPTED = "interrupted: the engine has stopped and saved what was done. Run again to finish"
 EVENT_LOG = re.compile(r"tcp://(.*)")
 
 
-@dataclass(frozen=True)
-class Says:
-    """How one start of the CLI ends."""
-
-    out: str = ""
-    err: str = ""
-    code: int = 0
-    interrupted: bool = False
-
-
-class Cli(Command):
-    """Answers as it is told, one answer for each start, and keeps what it was asked."""
-
-    def __init__(self, *answers: Says, version: VersionInfo | None = None) -> None:
-        self.answers = list(answers)
-        self.interrupted = False
-        self.code = 0
-        self.version = version or VersionInfo(3, 274, 1)
-        self.asked: list[str] = []
-        self.environment: Mapping[str, str] = {}
-        self.folder = ""
-
-    def run(
-        self,
-        args: list[str],
-        cwd: str,
-        additional_env: Mapping[str, str],
-        on_output: OnOutput | None = None,
-        on_error: OnOutput | None = None,
-    ) -> CommandResult:
-        answer = self.answers.pop(0)
-        self.asked.append(re.sub(r"127\.0\.0\.1:\d+", "HERE", " ".join(args)))
-        self.environment, self.folder = additional_env, cwd
-        self.code, self.interrupted = answer.code, answer.interrupted
-        for told, words in ((on_output, answer.out), (on_error, answer.err)):
-            for each in words.splitlines() if told else ():
-                told(each)  # type: ignore[misc]
-        return CommandResult(answer.code, answer.out, answer.err)
-
-
-class Previewing(Cli):
-    """Sends the summary of a preview where the Automation API waits for it."""
+class PreviewCli(FakeCli):
+    """A CLI that sends the summary event that the Automation API waits for in a preview."""
 
     def run(self, args: list[str], *others: object, **more: object) -> CommandResult:
-        [address] = [found[1] for each in args if (found := EVENT_LOG.match(each))]
+        [address] = [match[1] for argument in args if (match := EVENT_LOG.match(argument))]
         summary = json.loads(
-            line("summaryEvent", resourceChanges={"create": 1}, maybeCorrupt=False)
+            event_line("summaryEvent", resourceChanges={"create": 1}, maybeCorrupt=False)
         )
         summary["summaryEvent"] |= {"durationSeconds": 1, "PolicyPacks": {}}
         event = events_pb2.EventRequest(event=json.dumps(summary))
@@ -92,108 +44,95 @@ class Previewing(Cli):
         return super().run(args, *others, **more)  # type: ignore[arg-type]
 
 
-def engine(cli: Cli, environment: Mapping[str, str] | None = None) -> Engine:
-    return Engine(Path("/project"), "prod", environment or {}, command=cli)
+def test_the_outputs_of_a_stack_are_read_in_the_folder_of_the_project() -> None:
+    cli = FakeCli(CliAnswer('{"digest": "abc"}\n'), CliAnswer(""))
+
+    assert make_engine(cli).outputs() == {"digest": "abc"}
+    assert cli.command_lines == ["stack output --json --stack prod"]
+    assert (cli.folder, cli.environment) == ("/project", ENVIRONMENT)
+    assert make_engine(cli).outputs() == {}
 
 
-def refused(act: Callable[[], object]) -> tuple[type[PicError], str]:
-    with pytest.raises(PicError) as caught:
-        act()
-    return type(caught.value), str(caught.value)
+def test_prefetched_outputs_are_used_once() -> None:
+    cli = FakeCli(CliAnswer('{"digest": "abc"}\n'), CliAnswer('{"digest": "def"}\n'))
+    engine = make_engine(cli)
+
+    engine.prefetch_outputs()
+
+    assert (engine.outputs(), engine.outputs()) == ({"digest": "abc"}, {"digest": "def"})
 
 
-def nothing() -> None:
-    """A program that declares nothing."""
+def test_a_missing_stack_has_no_outputs_and_an_empty_state() -> None:
+    cli = FakeCli(CliAnswer(err=NO_STACK, code=6), CliAnswer(err=NO_STACK, code=6))
 
-
-def test_the_outputs_of_a_stack_are_asked_for_in_the_projects_folder() -> None:
-    cli = Cli(Says('{"digest": "abc"}\n'), Says(""))
-
-    assert engine(cli).outputs() == {"digest": "abc"}
-    assert cli.asked == ["stack output --json --stack prod"]
-    assert (cli.folder, cli.environment) == ("/project", ASKING)
-    assert engine(cli).outputs() == {}
-
-
-def test_outputs_can_be_asked_for_ahead_once() -> None:
-    cli = Cli(Says('{"digest": "abc"}\n'), Says('{"digest": "def"}\n'))
-    made = engine(cli)
-
-    made.ask_ahead()
-
-    assert (made.outputs(), made.outputs()) == ({"digest": "abc"}, {"digest": "def"})
-
-
-def test_a_stack_that_is_not_there_has_no_outputs_and_no_memory() -> None:
-    cli = Cli(Says(err=NO_STACK, code=6), Says(err=NO_STACK, code=6))
-
-    assert engine(cli).outputs() is None
-    assert engine(cli).state() == StackState()
-    assert cli.asked[1] == "stack export --stack prod"
+    assert make_engine(cli).outputs() is None
+    assert make_engine(cli).state() == StackState()
+    assert cli.command_lines[1] == "stack export --stack prod"
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Says(err="error: no such folder\n", code=255), "no such folder"),
-        (Says(out="it is broken\n", code=1), "it is broken"),
+        (CliAnswer(err="error: no such folder\n", code=255), "no such folder"),
+        (CliAnswer(out="it is broken\n", code=1), "it is broken"),
         (
-            Says("{"),
+            CliAnswer("{"),
             "pulumi did not answer with JSON: Expecting property name enclosed in"
             " double quotes: line 1 column 2 (char 1)",
         ),
         (
-            Says("[]"),
-            "pulumi did not answer with JSON: the answer of pulumi is a list, not a"
-            " map",
+            CliAnswer("[]"),
+            "pulumi did not answer with JSON: the answer of pulumi is a list, not a map",
         ),
     ],
 )
-def test_a_backend_that_cannot_be_read_is_an_error(answer: Says, message: str) -> None:
-    for ask in (engine(Cli(answer)).outputs, engine(Cli(answer)).state):
-        assert refused(ask) == (EngineError, message)
+def test_a_backend_that_cannot_be_read_is_an_error(answer: CliAnswer, message: str) -> None:
+    for read in (make_engine(FakeCli(answer)).outputs, make_engine(FakeCli(answer)).state):
+        assert error_of(read) == (EngineError, message)
 
 
-def test_the_state_is_what_the_engine_exports() -> None:
-    known = remembered(wanted(A))
-    entry = {"urn": known.urn, "type": "a:PangolinResource", "id": "prod/pic-a"}
-    export = {"deployment": {"resources": [{**entry, "inputs": known.inputs}]}}
+def test_the_state_is_read_from_the_export_of_the_stack() -> None:
+    state_entry = state_resource(wanted(A))
+    resource = {"urn": state_entry.urn, "type": "a:PangolinResource", "id": "prod/pic-a"}
+    export = {"deployment": {"resources": [{**resource, "inputs": state_entry.inputs}]}}
 
-    assert engine(Cli(Says(json.dumps(export)))).state() == StackState({A: known})
+    assert make_engine(FakeCli(CliAnswer(json.dumps(export)))).state() == StackState(
+        {A: state_entry}
+    )
 
 
 def test_a_state_of_another_shape_is_an_error() -> None:
-    assert refused(engine(Cli(Says('{"deployment": 7}'))).state) == (
+    assert error_of(make_engine(FakeCli(CliAnswer('{"deployment": 7}'))).state) == (
         EngineError,
         "the state of stack prod cannot be read: deployment is a number, not a map",
     )
 
 
-def test_a_stack_is_made_without_being_selected() -> None:
-    cli = Cli(Says(), Says(err="error: no access", code=255))
+def test_a_new_stack_is_not_selected() -> None:
+    cli = FakeCli(CliAnswer(), CliAnswer(err="error: no access", code=255))
 
-    engine(cli).create()
+    make_engine(cli).create()
 
-    assert cli.asked == ["stack init --no-select --stack prod"]
-    assert refused(engine(cli).create) == (EngineError, "no access")
+    assert cli.command_lines == ["stack init --no-select --stack prod"]
+    assert error_of(make_engine(cli).create) == (EngineError, "no access")
 
 
-def test_a_run_saves_its_state_once_and_tells_of_each_event() -> None:
-    events = [begun("create", urn(A)), line("resOutputsEvent", metadata={})]
-    cli = Cli(Says("\n".join(events)))
-    told: list[int] = []
-    made = Engine(
+def test_a_run_saves_its_state_once_and_reports_progress_for_each_event() -> None:
+    events = [step_event("create", urn(A)), event_line("resOutputsEvent", metadata={})]
+    cli = FakeCli(CliAnswer("\n".join(events)))
+    progress: list[int] = []
+    engine = Engine(
         Path("/project"),
         "prod",
         {"KUBECONFIG": "/config", "HOME": "/home"},
-        lambda outcome: told.append(outcome.done),
+        lambda outcome: progress.append(outcome.done),
         cli,
     )
 
-    outcome = made.up(nothing)
+    outcome = engine.up(empty_program)
 
-    assert (outcome, told) == (Outcome({"create": [urn(A)]}, done=1), [0, 1])
-    assert cli.asked == [
+    assert (outcome, progress) == (Outcome({"create": [urn(A)]}, done=1), [0, 1])
+    assert cli.command_lines == [
         "up --yes --skip-preview --client=HERE --exec-kind auto.inline --stack prod"
     ]
     assert (cli.folder, cli.environment) == (
@@ -216,46 +155,48 @@ def test_a_run_saves_its_state_once_and_tells_of_each_event() -> None:
     )
 
 
-def test_how_much_the_engine_does_at_once_can_be_set() -> None:
-    cli = Cli(Says())
+def test_the_environment_can_set_the_number_of_parallel_steps() -> None:
+    cli = FakeCli(CliAnswer())
 
-    assert engine(cli, {"PULUMI_PARALLEL": "1"}).up(nothing) == Outcome()
+    assert make_engine(cli, {"PULUMI_PARALLEL": "1"}).up(empty_program) == Outcome()
     assert cli.environment["PULUMI_PARALLEL"] == "1"
 
 
-def test_a_refresh_reads_only_what_it_is_told_to() -> None:
-    cli = Cli(Says(begun("refresh", urn(A))))
+def test_a_refresh_reads_only_the_given_resources() -> None:
+    cli = FakeCli(CliAnswer(step_event("refresh", urn(A))))
 
-    assert engine(cli).refresh([urn(A), "urn:b"]) == Outcome({"refresh": [urn(A)]})
-    assert cli.asked == [
+    assert make_engine(cli).refresh([urn(A), "urn:b"]) == Outcome({"refresh": [urn(A)]})
+    assert cli.command_lines == [
         f"refresh --skip-preview --yes --run-program=false --target {urn(A)}"
         " --target urn:b --exec-kind auto.local --stack prod"
     ]
 
 
-def test_a_destroy_has_the_program_for_its_hooks() -> None:
-    cli = Cli(Says(begun("delete", urn(A))))
+def test_a_destroy_runs_the_program_for_its_hooks() -> None:
+    cli = FakeCli(CliAnswer(step_event("delete", urn(A))))
 
-    assert engine(cli).destroy(nothing) == Outcome({"delete": [urn(A)]})
-    assert cli.asked == [
+    assert make_engine(cli).destroy(empty_program) == Outcome({"delete": [urn(A)]})
+    assert cli.command_lines == [
         "destroy --skip-preview --yes --run-program=true --client=HERE"
         " --exec-kind auto.inline --stack prod"
     ]
 
 
 def test_an_engine_that_is_too_old_is_an_error() -> None:
-    assert refused(lambda: engine(Cli(version=VersionInfo(3, 100))).destroy(nothing)) == (
+    assert error_of(
+        lambda: make_engine(FakeCli(version=VersionInfo(3, 100))).destroy(empty_program)
+    ) == (
         EngineError,
         "The installed version of the CLI does not support this operation. Please upgrade to at"
         " least version 3.181.0.",
     )
 
 
-def test_a_preview_says_what_would_be_done() -> None:
-    cli = Previewing(Says(begun("create", urn(A))))
+def test_a_preview_returns_the_steps_that_up_would_take() -> None:
+    cli = PreviewCli(CliAnswer(step_event("create", urn(A))))
 
-    assert engine(cli).preview(nothing) == Outcome({"create": [urn(A)]})
-    assert cli.asked == [
+    assert make_engine(cli).preview(empty_program) == Outcome({"create": [urn(A)]})
+    assert cli.command_lines == [
         "preview --client=HERE --exec-kind auto.inline --event-log tcp://HERE --stack prod"
     ]
 
@@ -263,18 +204,25 @@ def test_a_preview_says_what_would_be_done() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Says(err="error: incorrect passphrase\n", code=255), "incorrect passphrase"),
-        (Says(), "summary event never found"),
+        (CliAnswer(err="error: incorrect passphrase\n", code=255), "incorrect passphrase"),
+        (CliAnswer(), "summary event never found"),
     ],
 )
-def test_a_preview_that_comes_to_no_end_is_an_error(answer: Says, message: str) -> None:
-    assert refused(lambda: engine(Cli(answer)).preview(nothing)) == (EngineError, message)
+def test_a_preview_that_does_not_finish_is_an_error(answer: CliAnswer, message: str) -> None:
+    assert error_of(lambda: make_engine(FakeCli(answer)).preview(empty_program)) == (
+        EngineError,
+        message,
+    )
 
 
-def test_resources_that_failed_are_returned_for_the_others_are_done() -> None:
-    events = [begun("create", urn(A)), failed(A), said("error", "it is wrong", urn(A))]
+def test_failed_resources_are_returned_and_do_not_stop_the_others() -> None:
+    events = [
+        step_event("create", urn(A)),
+        failure_event(A),
+        message_event("error", "it is wrong", urn(A)),
+    ]
 
-    outcome = engine(Cli(Says("\n".join(events), code=255))).up(nothing)
+    outcome = make_engine(FakeCli(CliAnswer("\n".join(events), code=255))).up(empty_program)
 
     assert outcome.failures == (Failure(A, "it is wrong"),)
 
@@ -283,12 +231,23 @@ def test_resources_that_failed_are_returned_for_the_others_are_done() -> None:
     ("answer", "message"),
     [
         (
-            Says("\n".join([said("error", "no cluster"), said("error", "no plan")]), "also", 255),
+            CliAnswer(
+                "\n".join(
+                    [message_event("error", "no cluster"), message_event("error", "no plan")]
+                ),
+                "also",
+                255,
+            ),
             "no cluster\nno plan",
         ),
-        (Says(err="error: incorrect\npassphrase\n", code=255), "incorrect\npassphrase"),
-        (Says(code=255), "the engine failed and gave no reason"),
+        (CliAnswer(err="error: incorrect\npassphrase\n", code=255), "incorrect\npassphrase"),
+        (CliAnswer(code=255), "the engine failed and gave no reason"),
     ],
 )
-def test_an_engine_that_could_not_do_its_work_says_why(answer: Says, message: str) -> None:
-    assert refused(lambda: engine(Cli(answer)).up(nothing)) == (EngineError, message)
+def test_an_engine_that_fails_without_a_failed_resource_is_an_error(
+    answer: CliAnswer, message: str
+) -> None:
+    assert error_of(lambda: make_engine(FakeCli(answer)).up(empty_program)) == (
+        EngineError,
+        message,
+    )

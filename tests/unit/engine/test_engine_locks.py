@@ -1,10 +1,10 @@
-"""Who may work on a stack: locks of the engine, and of pic on one host."""
+"""Tests the locks of a stack: those of the engine, and that of pic on one host."""
 
 import os
 import socket
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,24 +16,24 @@ from pic.core.errors import EngineError, InterruptedRunError, LockedError
 from pic.engine.engine import Engine
 from pic.engine.outcome import Outcome
 from tests.support.deployed import A, urn
-from tests.unit.engine.backend.test_locks import ended
-from tests.unit.engine.test_engine import (
+from tests.support.events import failure_event, step_event
+from tests.support.fake_cli import (
     INTERRUPTED,
-    Cli,
-    Says,
-    engine,
-    nothing,
-    refused,
+    CliAnswer,
+    FakeCli,
+    empty_program,
+    error_of,
+    make_engine,
 )
-from tests.unit.engine.test_outcome import begun, failed
+from tests.support.processes import ended_process_id
 
 
-def locked(*owners: tuple[str, int], since: str = "2100-01-01") -> Says:
+def locked(*owners: tuple[str, int], since: str = "2100-01-01") -> CliAnswer:
     lines = [
         f"  file:///locks/{at}.json: created by me@{host} (pid {pid}) at {since}T00:00:00Z\n"
         for at, (host, pid) in enumerate(owners)
     ]
-    return Says(
+    return CliAnswer(
         err=f"error: the stack is currently locked by some lock(s)\n{''.join(lines)}", code=255
     )
 
@@ -50,72 +50,77 @@ def owner(host: str, pid: int) -> str:
     return f"me@{host} (pid {pid}) since 2100-01-01 00:00:00 UTC"
 
 
-def test_a_live_run_is_waited_for_by_somebody_else() -> None:
-    dead, pid = ended(), os.getpid()
-    cli = Cli(locked((HERE, dead), (HERE, pid)), locked(("far", dead)), locked())
+def test_a_lock_of_a_live_run_is_an_error() -> None:
+    ended_pid, pid = ended_process_id(), os.getpid()
+    cli = FakeCli(locked((HERE, ended_pid), (HERE, pid)), locked(("far", ended_pid)), locked())
 
-    messages = [refused(lambda: engine(cli).up(nothing)) for _ in range(3)]
+    messages = [error_of(lambda: make_engine(cli).up(empty_program)) for _ in range(3)]
 
     assert messages == [
-        (LockedError, HELD.format(f"{owner(HERE, dead)}, {owner(HERE, pid)}")),
-        (LockedError, HELD.format(owner("far", dead))),
+        (LockedError, HELD.format(f"{owner(HERE, ended_pid)}, {owner(HERE, pid)}")),
+        (LockedError, HELD.format(owner("far", ended_pid))),
         (LockedError, HELD.format("an owner that it does not name")),
     ]
 
 
-def test_locks_of_dead_runs_are_taken_away_and_the_run_begins_again() -> None:
-    cli = Cli(locked((HERE, ended())), Says(), Says(begun("create", urn(A))))
+def test_locks_of_dead_runs_are_removed_and_the_run_starts_again() -> None:
+    cli = FakeCli(
+        locked((HERE, ended_process_id())), CliAnswer(), CliAnswer(step_event("create", urn(A)))
+    )
 
-    assert engine(cli).up(nothing) == Outcome({"create": [urn(A)]})
-    assert cli.asked == [UP, "cancel --yes --stack prod", UP]
-
-
-def test_dead_locks_are_taken_away_only_once() -> None:
-    dead = ended()
-    cli = Cli(locked((HERE, dead)), Says(), locked((HERE, dead)))
-    stuck = Cli(locked((HERE, dead)), Says(err="error: no access", code=255))
-
-    kind, message = refused(lambda: engine(cli).up(nothing))
-
-    assert (issubclass(kind, LockedError), message) == (True, HELD.format(owner(HERE, dead)))
-    assert refused(lambda: engine(stuck).up(nothing)) == (EngineError, "no access")
+    assert make_engine(cli).up(empty_program) == Outcome({"create": [urn(A)]})
+    assert cli.command_lines == [UP, "cancel --yes --stack prod", UP]
 
 
-def test_what_another_host_has_left_is_taken_away_only_where_it_is_asked_for_and_is_old_enough(
+def test_dead_locks_are_removed_only_once() -> None:
+    ended_pid = ended_process_id()
+    cli = FakeCli(locked((HERE, ended_pid)), CliAnswer(), locked((HERE, ended_pid)))
+    stuck = FakeCli(locked((HERE, ended_pid)), CliAnswer(err="error: no access", code=255))
+
+    kind, message = error_of(lambda: make_engine(cli).up(empty_program))
+
+    assert (issubclass(kind, LockedError), message) == (True, HELD.format(owner(HERE, ended_pid)))
+    assert error_of(lambda: make_engine(stuck).up(empty_program)) == (EngineError, "no access")
+
+
+def test_an_abandoned_lock_of_another_host_is_removed_only_with_an_age_limit(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    old = locked(("far", 7), (HERE, ended()), since="2000-01-01")
-    stealing, cli = Cli(old, Says(), Says(begun("create", urn(A)))), Cli(old)
-    young = Cli(locked(("far", 7)))
+    old = locked(("far", 7), (HERE, ended_process_id()), since="2000-01-01")
+    stealing, cli = FakeCli(old, CliAnswer(), CliAnswer(step_event("create", urn(A)))), FakeCli(old)
+    young = FakeCli(locked(("far", 7)))
 
-    assert refused(lambda: engine(cli).up(nothing))[0] is LockedError
+    assert error_of(lambda: make_engine(cli).up(empty_program))[0] is LockedError
     logs.configure(None, logs.INFO)
-    made = replace(engine(stealing), left_after=timedelta(minutes=30)).up(nothing)
+    engine = replace(make_engine(stealing), steal_after=timedelta(minutes=30)).up(empty_program)
 
-    assert made == Outcome({"create": [urn(A)]})
-    assert stealing.asked == [UP, "cancel --yes --stack prod", UP]
+    assert engine == Outcome({"create": [urn(A)]})
+    assert stealing.command_lines == [UP, "cancel --yes --stack prod", UP]
     assert capsys.readouterr().err == (
         "pic: removing the lock that was left by me@far (pid 7) since 2000-01-01 00:00:00 UTC\n"
     )
-    waiting = replace(engine(young), left_after=timedelta(minutes=30))
-    assert refused(lambda: waiting.up(nothing)) == (LockedError, HELD.format(owner("far", 7)))
-
-
-def test_an_interrupted_run_is_told_as_such_however_the_engine_ended() -> None:
-    cli = Cli(
-        Says(begun("create", urn(A)) + "\n" + failed(A), code=255, interrupted=True),
-        Says(code=-2, interrupted=True),
-        Says("{}", interrupted=True),
+    waiting = replace(make_engine(young), steal_after=timedelta(minutes=30))
+    assert error_of(lambda: waiting.up(empty_program)) == (
+        LockedError,
+        HELD.format(owner("far", 7)),
     )
 
-    ends = [refused(act) for act in (lambda: engine(cli).up(nothing), *[engine(cli).outputs] * 2)]
 
-    assert ends == [(InterruptedRunError, INTERRUPTED)] * 3
+def test_an_interrupted_run_is_reported_as_interrupted_however_the_engine_ended() -> None:
+    cli = FakeCli(
+        CliAnswer(
+            step_event("create", urn(A)) + "\n" + failure_event(A), code=255, interrupted=True
+        ),
+        CliAnswer(code=-2, interrupted=True),
+        CliAnswer("{}", interrupted=True),
+    )
 
+    errors = [
+        error_of(action)
+        for action in (lambda: make_engine(cli).up(empty_program), *[make_engine(cli).outputs] * 2)
+    ]
 
-@pytest.fixture
-def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert errors == [(InterruptedRunError, INTERRUPTED)] * 3
 
 
 HOLD = """
@@ -128,9 +133,12 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.usefixtures("_temporary")
-def test_of_two_runs_on_one_host_one_is_kept_out(tmp_path: Path) -> None:
-    ours = engine(Cli())
+def locking_engine(folder: Path, environment: Mapping[str, str] | None = None) -> Engine:
+    return replace(make_engine(FakeCli(), environment), lock_folder=folder)
+
+
+def test_only_one_of_two_runs_on_one_host_gets_the_stack(tmp_path: Path) -> None:
+    ours = locking_engine(tmp_path)
     with ours.exclusive():
         [file] = tmp_path.iterdir()
         assert file.read_text() == f"{os.getpid()}\n"
@@ -141,13 +149,13 @@ def test_of_two_runs_on_one_host_one_is_kept_out(tmp_path: Path) -> None:
         assert file.read_text() == f"{os.getpid()}\n"
 
 
-def refused_by_another(ours: Engine, file: Path, told: str) -> str:
-    """Let another process hold the file, and return who is said to do so."""
-    words = [sys.executable, "-I", "-S", "-c", HOLD, str(file), told]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+def refused_by_another(ours: Engine, file: Path, pid: str) -> str:
+    """Let another process lock the file, and return the owner that the error names."""
+    command = [sys.executable, "-I", "-S", "-c", HOLD, str(file), pid]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
-        kind, message = refused(ours.exclusive().__enter__)
+        kind, message = error_of(ours.exclusive().__enter__)
         process.communicate()
     head, tail = (
         "another pic on this host (pid ",
@@ -159,16 +167,17 @@ def refused_by_another(ours: Engine, file: Path, told: str) -> str:
     return message.removeprefix(head).removesuffix(tail)
 
 
-@pytest.mark.usefixtures("_temporary")
-def test_other_stacks_projects_and_backends_are_deployed_at_the_same_time(tmp_path: Path) -> None:
+def test_other_stacks_projects_and_backends_can_be_deployed_at_the_same_time(
+    tmp_path: Path,
+) -> None:
     others = [
-        Engine(Path("/project"), "dev", {}, command=Cli()),
-        Engine(Path("/other"), "prod", {}, command=Cli()),
-        engine(Cli(), {"PULUMI_BACKEND_URL": "file:///elsewhere"}),
+        replace(locking_engine(tmp_path), stack="dev"),
+        replace(locking_engine(tmp_path), root=Path("/other")),
+        locking_engine(tmp_path, {"PULUMI_BACKEND_URL": "file:///elsewhere"}),
     ]
 
     with (
-        engine(Cli()).exclusive(),
+        locking_engine(tmp_path).exclusive(),
         others[0].exclusive(),
         others[1].exclusive(),
         others[2].exclusive(),

@@ -1,15 +1,15 @@
-"""What the hooks tell, and when a delete is stopped."""
+"""Tests the Events that the hooks post, and when they stop a deletion."""
 
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from pulumi import ResourceHook, ResourceHookArgs
+from pulumi import ResourceHook
 
 from pic.cluster.events import EVENTS_A_RUN
-from pic.cluster.listing import PANGOLIN, StatusError
+from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
 from pic.core.names import (
     NAME_LABEL,
@@ -17,87 +17,39 @@ from pic.core.names import (
     STACK_LABEL,
     UID_LABEL,
 )
-from pic.engine.hooks import Hooks, RunContext
-from pic.planning.ownership import Ownership
+from pic.engine.hooks import Hooks
 from tests.support import engine
-
-WHERE = f"{PANGOLIN}/namespaces/prod/pangolinresources/pic-web"
-STACK = "pic.prod"
-
-
-class Cluster:
-    """A transport that writes down what is posted and has one object."""
-
-    def __init__(self, found: object = None, *refusals: Exception) -> None:
-        self.found = found
-        self.refusals = list(refusals)
-        self.posted: list[tuple[str, str, Any]] = []
-
-    def get(self, path: str) -> object:
-        assert path == WHERE
-        if isinstance(self.found, Exception):
-            raise self.found
-        return self.found
-
-    def request(self, method: str, path: str, body: object) -> object:
-        if isinstance(self.found, Exception):
-            raise self.found
-        self.posted.append((method, path, body))
-        if self.refusals:
-            raise self.refusals.pop(0)
-        return body
-
-
-def inputs(**metadata: object) -> dict[str, Any]:
-    return {
-        "metadata": {
-            "namespace": "prod",
-            "name": "pic-web",
-            "labels": {NAME_LABEL: "label-web", UID_LABEL: "label-uid"},
-            "ownerReferences": [{"kind": "Ingress", "name": "web", "uid": "uid-1"}, {}],
-            **metadata,
-        },
-        "spec": {"httpConfig": {"domainName": "example.com", "subdomain": "app"}},
-    }
+from tests.support.hooks import (
+    STACK,
+    HookCall,
+    OneObjectTransport,
+    call_hook,
+    hook_args,
+    inputs,
+    live_object,
+)
 
 
 def outputs(generation: int) -> dict[str, Any]:
     return {"metadata": {"generation": generation}}
 
 
-def args(**given: Any) -> ResourceHookArgs:
-    return ResourceHookArgs("urn", "prod/pic-web", "app.example.com", "type", **given)
-
-
-Call = Callable[[Hooks], Coroutine[Any, Any, None]]
-
-
-def called(call: Call, cluster: Cluster | None, *, events: bool = True) -> Exception | None:
-    """Call a hook of hooks that are bound to a cluster, and return its error."""
-
-    async def program() -> None:
-        hooks = Hooks(deadline=0.1)
-        if cluster:
-            hooks.bind(RunContext(cluster, Ownership(STACK), events))
-        await call(hooks)
-
-    return engine.run(program).error
-
-
-def told(call: Call) -> dict[str, Any]:
-    """The Event that a hook posts, without its name and times."""
-    cluster = Cluster()
-    assert called(call, cluster) is None
-    [(method, path, event)] = cluster.posted
+def posted_event(call: HookCall) -> dict[str, Any]:
+    """Return the Event that a hook posts, without its times and the suffix of its name."""
+    transport = OneObjectTransport()
+    assert call_hook(call, transport) is None
+    [(method, path, expected_event)] = transport.requests
     assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
     for key in ("firstTimestamp", "lastTimestamp"):
-        del event[key]
-    name, _, rest = event["metadata"].pop("name").rpartition(".")
+        del expected_event[key]
+    name, _, rest = expected_event["metadata"].pop("name").rpartition(".")
     assert len(rest) == 16
-    return {**event, "name": name}
+    return {**expected_event, "name": name}
 
 
-def event(reason: str, message: str, name: str = "web", uid: str = "uid-1") -> dict[str, Any]:
+def expected_event(
+    reason: str, message: str, name: str = "web", uid: str = "uid-1"
+) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -120,54 +72,54 @@ def event(reason: str, message: str, name: str = "web", uid: str = "uid-1") -> d
 
 
 def create(hooks: Hooks) -> Coroutine[Any, Any, None]:
-    return hooks.created(args(new_inputs=inputs(), new_outputs=outputs(1)))
+    return hooks.post_created(hook_args(new_inputs=inputs(), new_outputs=outputs(1)))
 
 
 def update(hooks: Hooks, old: int = 1, new: int = 2) -> Coroutine[Any, Any, None]:
     both = {"old_inputs": inputs(), "new_inputs": inputs()}
-    return hooks.updated(args(**both, old_outputs=outputs(old), new_outputs=outputs(new)))
+    return hooks.post_updated(hook_args(**both, old_outputs=outputs(old), new_outputs=outputs(new)))
 
 
 def delete(hooks: Hooks) -> Coroutine[Any, Any, None]:
-    return hooks.deleted(args(old_inputs=inputs(), old_outputs=outputs(1)))
+    return hooks.post_deleted(hook_args(old_inputs=inputs(), old_outputs=outputs(1)))
 
 
-def about_to_delete(hooks: Hooks) -> Coroutine[Any, Any, None]:
-    return hooks.check_owner(args(old_inputs=inputs()))
+def before_delete(hooks: Hooks) -> Coroutine[Any, Any, None]:
+    return hooks.check_owner(hook_args(old_inputs=inputs()))
 
 
-def test_the_names_of_the_hooks_stay_as_they_are_for_ever() -> None:
+def test_the_names_of_the_hooks_never_change() -> None:
     def program() -> None:
         Hooks()
 
     assert engine.run(program).hooks == engine.HOOKS
 
 
-def bound(*, adopting: bool, events: bool) -> dict[str, bool]:
-    """What resources bind, and whether the engine goes on where it fails."""
-    found: dict[str, bool] = {}
+def bound_hooks(*, adopting: bool, events: bool) -> dict[str, bool]:
+    """Return the hooks that resources bind, and whether the engine ignores their errors."""
+    live: dict[str, bool] = {}
 
     def program() -> None:
         bindings = Hooks().binding(events=events)
         binding = bindings.adopting if adopting else bindings.usual
-        for each in (
+        for callbacks in (
             *(binding.after_create, binding.before_update, binding.after_update),
             *(binding.before_delete, binding.after_delete),
         ):
-            for hook in each or ():
+            for hook in callbacks or ():
                 assert isinstance(hook, ResourceHook)
-                found[hook.name] = bool(hook.opts and hook.opts.ignore_errors)
+                live[hook.name] = bool(hook.opts and hook.opts.ignore_errors)
 
     assert engine.run(program).error is None
-    return found
+    return live
 
 
-def test_without_events_only_the_check_before_a_delete_is_bound() -> None:
-    assert bound(adopting=False, events=False) == {"pic:before-delete": False}
+def test_without_events_only_the_check_before_a_deletion_is_bound() -> None:
+    assert bound_hooks(adopting=False, events=False) == {"pic:before-delete": False}
 
 
-def test_only_the_check_before_a_delete_can_stop_the_engine() -> None:
-    assert bound(adopting=False, events=True) == {
+def test_only_the_check_before_a_deletion_can_stop_the_engine() -> None:
+    assert bound_hooks(adopting=False, events=True) == {
         "pic:after-create": True,
         "pic:after-update": True,
         "pic:before-delete": False,
@@ -175,27 +127,27 @@ def test_only_the_check_before_a_delete_can_stop_the_engine() -> None:
     }
 
 
-def test_what_is_adopted_is_taken_over_before_it_is_updated_or_not_updated() -> None:
+def test_an_adopted_object_is_taken_over_before_its_update() -> None:
     for events in (True, False):
-        usual = bound(adopting=False, events=events)
+        usual = bound_hooks(adopting=False, events=events)
 
-        assert bound(adopting=True, events=events) == {**usual, "pic:before-update": False}
+        assert bound_hooks(adopting=True, events=events) == {**usual, "pic:before-update": False}
 
 
-def test_a_new_object_is_told_to_its_ingress() -> None:
-    assert told(create) == event(
+def test_a_new_object_is_reported_at_its_ingress() -> None:
+    assert posted_event(create) == expected_event(
         "Created", "app.example.com is exposed by PangolinResource prod/pic-web"
     )
 
 
-def test_a_changed_object_is_told_to_its_ingress() -> None:
-    assert told(update) == event(
+def test_a_changed_object_is_reported_at_its_ingress() -> None:
+    assert posted_event(update) == expected_event(
         "Updated", "app.example.com is changed in PangolinResource prod/pic-web"
     )
 
 
-def test_a_deleted_object_is_told_to_its_ingress() -> None:
-    assert told(delete) == event(
+def test_a_deleted_object_is_reported_at_its_ingress() -> None:
+    assert posted_event(delete) == expected_event(
         "Deleted",
         "app.example.com is no longer declared: deleted PangolinResource prod/pic-web",
     )
@@ -205,7 +157,9 @@ def test_a_deleted_object_is_told_to_its_ingress() -> None:
 def test_without_owner_references_the_labels_name_the_ingress(owners: object) -> None:
     bare = inputs(ownerReferences=owners)
 
-    assert told(lambda hooks: hooks.created(args(new_inputs=bare))) == event(
+    assert posted_event(
+        lambda hooks: hooks.post_created(hook_args(new_inputs=bare))
+    ) == expected_event(
         "Created",
         "app.example.com is exposed by PangolinResource prod/pic-web",
         "label-web",
@@ -216,75 +170,70 @@ def test_without_owner_references_the_labels_name_the_ingress(owners: object) ->
 def test_an_apex_host_has_no_subdomain() -> None:
     apex = {**inputs(), "spec": {"httpConfig": {"domainName": "example.com"}}}
 
-    assert told(lambda hooks: hooks.created(args(new_inputs=apex)))["message"] == (
-        "example.com is exposed by PangolinResource prod/pic-web"
-    )
+    assert posted_event(lambda hooks: hooks.post_created(hook_args(new_inputs=apex)))[
+        "message"
+    ] == ("example.com is exposed by PangolinResource prod/pic-web")
 
 
-def test_an_adoption_that_moves_nothing_tells_nothing() -> None:
-    cluster = Cluster()
+def test_an_adoption_that_changes_nothing_posts_no_event() -> None:
+    transport = OneObjectTransport()
 
-    assert called(lambda hooks: update(hooks, 3, 3), cluster) is None
-    assert cluster.posted == []
+    assert call_hook(lambda hooks: update(hooks, 3, 3), transport) is None
+    assert transport.requests == []
 
 
-def test_only_so_many_events_are_posted_in_one_run() -> None:
-    cluster = Cluster()
+def test_the_number_of_events_of_one_run_is_limited() -> None:
+    transport = OneObjectTransport()
 
     async def often(hooks: Hooks) -> None:
         for _ in range(EVENTS_A_RUN + 3):
             await delete(hooks)
 
-    assert called(often, cluster) is None
-    assert len(cluster.posted) == EVENTS_A_RUN
+    assert call_hook(often, transport) is None
+    assert len(transport.requests) == EVENTS_A_RUN
 
 
 @pytest.mark.parametrize("call", [create, update, delete])
-def test_with_events_off_nothing_is_told(call: Call) -> None:
-    cluster = Cluster()
+def test_with_events_off_no_event_is_posted(call: HookCall) -> None:
+    transport = OneObjectTransport()
 
-    assert called(call, cluster, events=False) is None
-    assert cluster.posted == []
+    assert call_hook(call, transport, events=False) is None
+    assert transport.requests == []
 
 
 @pytest.mark.parametrize("call", [create, update, delete])
-def test_before_the_cluster_is_known_nothing_is_told(call: Call) -> None:
-    assert called(call, None) is None
+def test_a_hook_without_a_context_posts_no_event(call: HookCall) -> None:
+    assert call_hook(call, None) is None
 
 
 @pytest.mark.parametrize("error", [StatusError(403, "no"), ClusterError("away")])
 def test_an_event_that_cannot_be_posted_is_an_error_for_the_engine_to_ignore(
     error: Exception,
 ) -> None:
-    assert called(create, Cluster(error)) is error
+    assert call_hook(create, OneObjectTransport(error)) is error
 
 
-def test_an_event_that_takes_too_long_is_given_up() -> None:
-    ended = threading.Event()
+def test_an_event_that_takes_too_long_is_abandoned() -> None:
+    released = threading.Event()
 
-    class Slow(Cluster):
+    class Slow(OneObjectTransport):
         def request(self, method: str, path: str, body: object) -> object:
-            ended.wait(5)
+            released.wait(5)
             return super().request(method, path, body)
 
     started = time.monotonic()
 
-    assert isinstance(called(create, Slow()), TimeoutError)
+    assert isinstance(call_hook(create, Slow()), TimeoutError)
     assert time.monotonic() - started < 2
-    ended.set()
+    released.set()
 
 
-def live(managers: object = None, **labels: str) -> dict[str, object]:
-    metadata = {"namespace": "prod", "name": "pic-web", "labels": labels}
-    return {"metadata": {**metadata, "managedFields": managers}, "spec": {}}
-
-
-def checked(found: object) -> str | None:
-    error = called(about_to_delete, Cluster(found))
+def check_owner(live: object) -> str | None:
+    error = call_hook(before_delete, OneObjectTransport(live))
     return None if error is None else str(error)
 
 
-def whose(label: str) -> str:
+def not_ours(label: str) -> str:
     return (
         f"PangolinResource prod/pic-web is no longer ours ({label}): not deleted. Run `pulumi"
         " state delete` on its URN to forget it"
@@ -292,54 +241,37 @@ def whose(label: str) -> str:
 
 
 def test_an_object_of_ours_may_be_deleted() -> None:
-    assert checked(live(**{STACK_LABEL: STACK})) is None
+    assert check_owner(live_object(**{STACK_LABEL: STACK})) is None
 
 
 def test_an_object_whose_labels_were_stripped_may_be_deleted() -> None:
-    assert checked(live([{"manager": "pic"}])) is None
+    assert check_owner(live_object([{"manager": "pic"}])) is None
 
 
-def test_an_object_that_is_gone_may_be_deleted() -> None:
-    assert checked(StatusError(404, "no such thing")) is None
+def test_a_missing_object_may_be_deleted() -> None:
+    assert check_owner(StatusError(404, "no such thing")) is None
 
 
 def test_an_object_of_another_stack_is_not_deleted() -> None:
-    assert checked(live(**{STACK_LABEL: "pic.test"})) == whose("other stack")
+    assert check_owner(live_object(**{STACK_LABEL: "pic.test"})) == not_ours("other stack")
 
 
-def test_an_object_of_somebody_else_is_not_deleted() -> None:
-    assert checked(live([{"manager": "kubectl"}])) == whose("foreign")
+def test_a_foreign_object_is_not_deleted() -> None:
+    assert check_owner(live_object([{"manager": "kubectl"}])) == not_ours("foreign")
 
 
 def test_an_object_of_the_go_controller_is_not_deleted() -> None:
     seeds = dict.fromkeys((NAME_LABEL, NAMESPACE_LABEL, UID_LABEL), "x")
 
-    assert checked(live(**seeds)) == whose("predecessor")
+    assert check_owner(live_object(**seeds)) == not_ours("predecessor")
 
 
 @pytest.mark.parametrize("error", [StatusError(403, "no"), ClusterError("away")])
-def test_an_object_that_cannot_be_looked_at_is_not_deleted(error: Exception) -> None:
-    assert checked(error) == str(error)
+def test_an_object_that_cannot_be_read_is_not_deleted(error: Exception) -> None:
+    assert check_owner(error) == str(error)
 
 
-def test_before_the_cluster_is_known_nothing_is_deleted() -> None:
-    error = called(about_to_delete, None)
+def test_a_hook_without_a_context_deletes_nothing() -> None:
+    error = call_hook(before_delete, None)
 
     assert str(error) == "pic does not know its cluster yet, so nothing is deleted"
-
-
-SEEDS = dict.fromkeys((NAME_LABEL, NAMESPACE_LABEL, UID_LABEL), "x")
-WRITTEN = {
-    "apiVersion": "tunnel.pangolin.io/v1alpha1",
-    "manager": "manager",
-    "operation": "Update",
-    "fieldsV1": {"f:spec": {"f:siteRef": {}}},
-}
-TAKEN = {
-    "metadata": {
-        "resourceVersion": None,
-        "managedFields": [{**WRITTEN, "manager": "pic", "operation": "Apply"}],
-    }
-}
-PATCHED = ("PATCH", f"{WHERE}?fieldManager=pic", TAKEN)
-CONFLICT = StatusError(409, "the object has been modified")

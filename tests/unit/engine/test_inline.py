@@ -1,4 +1,4 @@
-"""The program inside this process, where it fails."""
+"""Tests the program that runs inside this process."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from pic.engine.inline import Program
 from tests.support.fakes import FakeEngine
 
 
-def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
+def test_the_error_of_the_program_replaces_the_error_of_the_engine(
     tmp_path: Path,
 ) -> None:
     def refuse(_: Hooks) -> None:
@@ -30,12 +30,14 @@ def test_what_the_program_fails_with_goes_before_what_the_engine_makes_of_it(
         Program(broken).run(engine.up)
 
 
-def test_pulumi_is_imported_by_a_pass_of_the_engine_only() -> None:
+def test_only_a_pass_of_the_engine_imports_pulumi() -> None:
     code = (
         "import sys; from pic.cli import main; from pic.engine import driver, engine;"
         " print('pulumi' in sys.modules)"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout == "False\n"
+    assert process.stdout == "False\n"

@@ -1,6 +1,4 @@
-"""What becomes of an engine run, told from the lines that the engine writes."""
-
-import json
+"""Tests what pic reads from the events of the engine."""
 
 import pytest
 
@@ -12,44 +10,27 @@ from pic.core.errors import (
     with_class,
 )
 from pic.core.model import RECORD_TYPE
-from pic.engine.outcome import Failure, Outcome, counted
+from pic.engine.outcome import Failure, Outcome, counts_as_text
 from tests.support.deployed import URN, urn
+from tests.support.events import event_line, failure_event, message_event, step_event
 
 A, B, C = "a.example.com", "b.example.com", "c.example.com"
 
 
-def line(name: str, **event: object) -> str:
-    body = {"sequence": 1, "timestamp": 1700000000, name: event}
-    return json.dumps(body, separators=(",", ":"))
-
-
-def begun(operation: str, name: str) -> str:
-    return line("resourcePreEvent", metadata={"op": operation, "urn": name, "new": {"id": "x"}})
-
-
-def failed(host: str) -> str:
-    return line("resOpFailedEvent", metadata={"op": "create", "urn": urn(host)}, status=2)
-
-
-def said(severity: str, message: str, name: str = "") -> str:
-    about = {"urn": name} if name else {}
-    return line("diagnosticEvent", **about, message=message, severity=severity, color="never")
-
-
-def fed(*lines: str) -> Outcome:
+def outcome_of(*lines: str) -> Outcome:
     outcome = Outcome()
-    for each in lines:
-        outcome.feed(each)
+    for line in lines:
+        outcome.add_line(line)
     return outcome
 
 
-def test_steps_are_kept_by_operation_as_they_begin() -> None:
-    outcome = fed(
-        begun("create", urn(B)),
-        begun("create", urn(A)),
-        begun("create-replacement", urn(C)),
-        begun("same", f"{URN}pulumi:pulumi:Stack::pic-prod"),
-        line("resOutputsEvent", metadata={"op": "create", "urn": urn(A)}),
+def test_steps_are_grouped_by_operation_in_the_order_in_which_they_begin() -> None:
+    outcome = outcome_of(
+        step_event("create", urn(B)),
+        step_event("create", urn(A)),
+        step_event("create-replacement", urn(C)),
+        step_event("same", f"{URN}pulumi:pulumi:Stack::pic-prod"),
+        event_line("resOutputsEvent", metadata={"op": "create", "urn": urn(A)}),
     )
 
     assert outcome == Outcome(
@@ -65,49 +46,53 @@ def test_steps_are_kept_by_operation_as_they_begin() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "line",
     [
         "",
         "Updating (prod)",
         '{"version": 3, "deployment": {}}',
-        line("preludeEvent", config={}),
-        line("resourcePreEvent", metadata={"urn": urn(A), "op": "create"}),
-        said("info", "all is well")[:-9],
-        line("diagnosticEvent")[:-3] + "7}",
-        line("summaryEvent", resourceChanges={"create": 2}),
+        event_line("preludeEvent", config={}),
+        event_line("resourcePreEvent", metadata={"urn": urn(A), "op": "create"}),
+        message_event("info", "all is well")[:-9],
+        event_line("diagnosticEvent")[:-3] + "7}",
+        event_line("summaryEvent", resourceChanges={"create": 2}),
     ],
 )
-def test_what_is_no_event_that_matters_is_passed_over(words: str) -> None:
-    assert fed(words) == Outcome()
+def test_lines_that_are_no_relevant_event_are_ignored(line: str) -> None:
+    assert outcome_of(line) == Outcome()
 
 
-def test_a_failed_resource_has_the_words_of_the_engine_without_their_colours() -> None:
-    outcome = fed(
-        begun("create", urn(A)),
-        begun("create", urn(B)),
-        begun("update", urn(C)),
-        begun("refresh", urn(C)),
-        failed(B),
-        failed(A),
-        said("error", "<{%reset%}>it is wrong<{%reset%}>\n", urn(B)),
-        said("error", "in two ways", urn(B)),
-        said("error", "elsewhere", urn(C)),
-        said("error", "update failed"),
-        said("warning", "<{%fg 3%}>take care"),
-        said("info#err", "noise"),
+def test_a_failed_resource_has_the_message_of_the_engine_without_colours() -> None:
+    outcome = outcome_of(
+        step_event("create", urn(A)),
+        step_event("create", urn(B)),
+        step_event("update", urn(C)),
+        step_event("refresh", urn(C)),
+        failure_event(B),
+        failure_event(A),
+        message_event("error", "<{%reset%}>it is wrong<{%reset%}>\n", urn(B)),
+        message_event("error", "in two ways", urn(B)),
+        message_event("error", "elsewhere", urn(C)),
+        message_event("error", "update failed"),
+        message_event("warning", "<{%fg 3%}>take care"),
+        message_event("info#err", "noise"),
     )
 
     assert outcome.failures == (
         Failure(A, "the engine gave no reason"),
         Failure(B, "it is wrong\nin two ways"),
     )
-    assert list(outcome.unplaced()) == ["elsewhere", "update failed"]
+    assert list(outcome.other_errors()) == ["elsewhere", "update failed"]
     assert outcome.warnings == ["take care"]
     assert outcome.changed == {"update": 1}
 
 
-def test_a_run_without_failures_has_none() -> None:
-    assert (fed().failures, list(fed().unplaced()), fed().changed) == ((), [], {})
+def test_an_outcome_without_events_has_no_failures() -> None:
+    assert (outcome_of().failures, list(outcome_of().other_errors()), outcome_of().changed) == (
+        (),
+        [],
+        {},
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +110,7 @@ def test_a_run_without_failures_has_none() -> None:
         ("port 4290 is taken", FailureClass.TEMPORARY, None),
     ],
 )
-def test_a_message_tells_whether_trying_again_makes_sense(
+def test_the_class_of_a_failure_is_read_from_its_message(
     message: str, kind: FailureClass, after: int | None
 ) -> None:
     failure = Failure(A, message)
@@ -133,9 +118,9 @@ def test_a_message_tells_whether_trying_again_makes_sense(
     assert (failure.kind, failure.retry_after, failure.target) == (kind, after, "pangolin")
 
 
-def test_operations_are_counted_in_words() -> None:
-    assert counted({}) == ""
-    assert counted({"update": 2, "create": 3, "delete": 1, "import": 4, "replace": 5}) == (
+def test_counts_of_operations_are_shown_as_text() -> None:
+    assert counts_as_text({}) == ""
+    assert counts_as_text({"update": 2, "create": 3, "delete": 1, "import": 4, "replace": 5}) == (
         "4 adopted, 3 created, 1 deleted, 5 replace, 2 updated"
     )
 
@@ -144,15 +129,15 @@ RECORD = f"{URN}{RECORD_TYPE}::{A}/A"
 PIHOLE = f"{URN}pulumi:providers:pihole::pihole"
 
 
-def test_records_are_counted_and_their_failures_keep_their_class() -> None:
-    outcome = fed(
-        begun("create", urn(A)),
-        begun("create", RECORD),
-        begun("create", RECORD.replace("/A", "/AAAA")),
-        begun("create", PIHOLE),
-        line("resOpFailedEvent", metadata={"op": "create", "urn": RECORD}, status=2),
-        line("resOpFailedEvent", metadata={"op": "create", "urn": PIHOLE}, status=2),
-        said("error", "it is busy [rateLimited, retry after 30 s]\n", RECORD),
+def test_records_count_as_changed_and_their_failures_keep_their_class() -> None:
+    outcome = outcome_of(
+        step_event("create", urn(A)),
+        step_event("create", RECORD),
+        step_event("create", RECORD.replace("/A", "/AAAA")),
+        step_event("create", PIHOLE),
+        event_line("resOpFailedEvent", metadata={"op": "create", "urn": RECORD}, status=2),
+        event_line("resOpFailedEvent", metadata={"op": "create", "urn": PIHOLE}, status=2),
+        message_event("error", "it is busy [rateLimited, retry after 30 s]\n", RECORD),
     )
     busy = "it is busy [rateLimited, retry after 30 s]"
 
@@ -163,11 +148,11 @@ def test_records_are_counted_and_their_failures_keep_their_class() -> None:
     )
     first = outcome.failures[0]
     assert (first.kind, first.retry_after) == (FailureClass.RATE_LIMITED, 30)
-    assert first.words == "it is busy"
+    assert first.plain_message == "it is busy"
 
 
 @pytest.mark.parametrize(
-    ("error", "words", "kind", "after"),
+    ("error", "message", "kind", "after"),
     [
         (PiholeError("away"), "away [temporary]", FailureClass.TEMPORARY, None),
         (PiholeError("no", kind=FailureClass.AUTH), "no [auth]", FailureClass.AUTH, None),
@@ -186,9 +171,9 @@ def test_records_are_counted_and_their_failures_keep_their_class() -> None:
         (SettingsError(["odd"]), "odd [invalid]", FailureClass.INVALID, None),
     ],
 )
-def test_the_class_of_an_error_survives_the_way_through_the_engine(
-    error: PicError, words: str, kind: FailureClass, after: int | None
+def test_the_class_of_an_error_survives_its_way_through_the_engine(
+    error: PicError, message: str, kind: FailureClass, after: int | None
 ) -> None:
-    told = Failure(A, with_class(error))
+    failure = Failure(A, with_class(error))
 
-    assert (told.message, told.kind, told.retry_after) == (words, kind, after)
+    assert (failure.message, failure.kind, failure.retry_after) == (message, kind, after)

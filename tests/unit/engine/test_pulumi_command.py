@@ -1,4 +1,4 @@
-"""The Pulumi CLI as it is started, listened to, interrupted and cleaned up after."""
+"""Tests how pic starts the Pulumi CLI, reads its output, interrupts it and cleans up."""
 
 import os
 import signal
@@ -13,43 +13,43 @@ from semver import VersionInfo
 from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
 from pic.engine.pulumi_command import Command
-from tests.support.deployed import write
+from tests.support.deployed import write_executable
 from tests.support.waiting import is_gone
 
-Fake = Callable[[str], Command]
-# Waits for a signal; what it leaves behind keeps its streams open.
+MakeCommand = Callable[..., Command]
+# Waits for a signal. The process that it leaves keeps its streams open.
 WAITS = "sleep 20 & echo $!\nuntil wait; do :; done"
 
 
 @pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """Put a `pulumi` on PATH that is a shell script."""
+def make_command(tmp_path: Path) -> MakeCommand:
+    """Return a function that makes a command whose CLI is a shell script."""
 
-    def fake(script: str) -> Command:
-        folder = write(tmp_path / "bin" / "pulumi", f"#!/bin/sh\n{script}\n").parent
-        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-        return Command()
+    def make_command(script: str, platform: str = sys.platform, **variables: str) -> Command:
+        folder = write_executable(tmp_path / "bin" / "pulumi", f"#!/bin/sh\n{script}\n").parent
+        path = f"{folder}:{os.environ['PATH']}"
+        return Command({**os.environ, "PATH": path, **variables}, platform)
 
-    return fake
+    return make_command
 
 
-def heard(result: CommandResult) -> tuple[int, str, str]:
+def output_of(result: CommandResult) -> tuple[int, str, str]:
     return result.code, result.stdout, result.stderr
 
 
-def test_a_command_has_its_words_folder_and_environment_and_tells_how_it_ended(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_command_gets_its_arguments_folder_and_environment_and_returns_its_exit_code(
+    make_command: MakeCommand, tmp_path: Path
 ) -> None:
-    command = fake(
+    command = make_command(
         'echo "$*"; pwd; echo "$PULUMI_AUTOMATION_API $MORE $OURS $BOTH"; cat\n'
-        "printf 'caf\\351\\n' >&2; exit 7"
+        "printf 'caf\\351\\n' >&2; exit 7",
+        OURS="ours",
+        BOTH="lost",
     )
-    monkeypatch.setenv("OURS", "ours")
-    monkeypatch.setenv("BOTH", "lost")
 
     result = command.run(["stack", "ls"], str(tmp_path), {"MORE": "more", "BOTH": "kept"})
 
-    assert heard(result) == (
+    assert output_of(result) == (
         7,
         f"--non-interactive stack ls\n{tmp_path}\ntrue more ours kept\n",
         "caf\ufffd\n",
@@ -57,58 +57,62 @@ def test_a_command_has_its_words_folder_and_environment_and_tells_how_it_ended(
     assert (command.code, command.interrupted) == (7, False)
 
 
-def test_each_line_is_told_as_it_comes(fake: Fake, tmp_path: Path) -> None:
+def test_each_line_is_passed_on_at_once(make_command: MakeCommand, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    command = fake("echo one; read -r word < fifo; echo $word; echo three >&2")
+    command = make_command("echo one; read -r word < fifo; echo $word; echo three >&2")
     lines: list[str] = []
 
-    def told(line: str) -> None:
+    def on_line(line: str) -> None:
         lines.append(line)
         if line == "one":
             (tmp_path / "fifo").write_text("two\n")
 
     errors: list[str] = []
-    result = command.run(["up"], str(tmp_path), {}, told, errors.append)
+    result = command.run(["up"], str(tmp_path), {}, on_line, errors.append)
 
-    assert (lines, errors, heard(result)) == (["one", "two"], ["three"], (0, "", ""))
+    assert (lines, errors, output_of(result)) == (["one", "two"], ["three"], (0, "", ""))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_asks_the_engine_to_stop_and_what_it_leaves_is_ended(
-    fake: Fake, tmp_path: Path, number: signal.Signals
+def test_a_signal_asks_the_engine_to_stop_and_ends_its_remaining_processes(
+    make_command: MakeCommand, tmp_path: Path, number: signal.Signals
 ) -> None:
-    command = fake(f"trap 'echo stopped; exit 255' INT\n{WAITS}")
-    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    command = make_command(f"trap 'echo stopped; exit 255' INT\n{WAITS}")
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     lines: list[str] = []
 
-    def told(line: str) -> None:
+    def on_line(line: str) -> None:
         lines.append(line)
         if len(lines) == 1:
             os.kill(os.getpid(), number)
 
-    command.run(["up"], str(tmp_path), {}, told)
+    command.run(["up"], str(tmp_path), {}, on_line)
 
     assert (lines[1:], command.code, command.interrupted) == (["stopped"], 255, True)
     assert is_gone(int(lines[0]))
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
-def test_the_third_signal_ends_an_engine_that_does_not_stop(fake: Fake, tmp_path: Path) -> None:
-    command = fake(f"n=0\ntrap 'n=$((n+1)); echo $n' INT\n{WAITS}")
+def test_the_third_signal_ends_an_engine_that_does_not_stop(
+    make_command: MakeCommand, tmp_path: Path
+) -> None:
+    command = make_command(f"n=0\ntrap 'n=$((n+1)); echo $n' INT\n{WAITS}")
     lines: list[str] = []
 
-    def told(line: str) -> None:
+    def on_line(line: str) -> None:
         lines.append(line)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    command.run(["up"], str(tmp_path), {}, told)
+    command.run(["up"], str(tmp_path), {}, on_line)
 
     assert (lines[1:], command.code) == (["1", "2"], 128 + signal.SIGTERM)
     assert is_gone(int(lines[0]))
 
 
-def test_an_engine_that_is_killed_leaves_nothing_behind(fake: Fake, tmp_path: Path) -> None:
-    command = fake("setsid sleep 20 & echo $!\nkill -9 $$")
+def test_a_killed_engine_leaves_no_process_running(
+    make_command: MakeCommand, tmp_path: Path
+) -> None:
+    command = make_command("setsid sleep 20 & echo $!\nkill -9 $$")
 
     result = command.run(["up"], str(tmp_path), {})
 
@@ -116,44 +120,41 @@ def test_an_engine_that_is_killed_leaves_nothing_behind(fake: Fake, tmp_path: Pa
     assert is_gone(int(result.stdout))
 
 
-def test_a_thread_that_may_not_handle_signals_runs_commands_as_well(
-    fake: Fake, tmp_path: Path
+def test_a_thread_that_cannot_handle_signals_runs_commands_as_well(
+    make_command: MakeCommand, tmp_path: Path
 ) -> None:
-    command = fake("echo done")
+    command = make_command("echo done")
     results: list[CommandResult] = []
 
     thread = threading.Thread(target=lambda: results.append(command.run([], str(tmp_path), {})))
     thread.start()
     thread.join()
 
-    assert list(map(heard, results)) == [(0, "done\n", "")]
+    assert list(map(output_of, results)) == [(0, "done\n", "")]
 
 
-def test_other_systems_than_linux_do_without_a_keeper(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_other_systems_than_linux_have_no_supervisor(
+    make_command: MakeCommand, tmp_path: Path
 ) -> None:
-    command = fake("echo $PPID")
-    monkeypatch.setattr(sys, "platform", "darwin")
+    command = make_command("echo $PPID", platform="darwin")
 
     result = command.run([], str(tmp_path), {})
 
-    assert heard(result) == (0, f"{os.getpid()}\n", "")
+    assert output_of(result) == (0, f"{os.getpid()}\n", "")
 
 
 @pytest.mark.parametrize(
     ("answer", "version"), [("v3.274.1", VersionInfo(3, 274, 1)), ("nonsense", None)]
 )
-def test_the_version_is_asked_for_when_it_is_needed(
-    fake: Fake, answer: str, version: VersionInfo | None
+def test_the_version_is_read_when_it_is_needed(
+    make_command: MakeCommand, answer: str, version: VersionInfo | None
 ) -> None:
-    assert fake(f'test "$*" = version && echo {answer}').version == version
+    assert make_command(f'test "$*" = version && echo {answer}').version == version
 
 
-def test_without_a_cli_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-
+def test_the_error_for_a_missing_cli_names_the_next_step(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        Command()
+        Command({"PATH": str(tmp_path)})
 
     assert str(caught.value) == (
         "there is no pulumi on PATH: install the Pulumi CLI, or `make toolchain` in a checkout and"

@@ -1,4 +1,4 @@
-"""Which resources the engine reads anew or takes up first, and what asks for its preview."""
+"""Tests which passes of the engine a deployment needs first."""
 
 from dataclasses import replace
 
@@ -20,39 +20,39 @@ from tests.support.deployed import (
     A,
     B,
     C,
-    live,
-    state,
+    make_live,
+    make_state,
     urn,
     wanted,
 )
 
 
 def stale(
-    there: tuple[LiveResource, ...],
+    live: tuple[LiveResource, ...],
     resource: Resource,
-    remembered: StackState,
+    state: StackState,
     *,
     owner_references: bool = True,
 ) -> tuple[str, ...]:
-    snapshot = Snapshot("cluster-1", live=there)
-    return repair.stale(snapshot, Plan((resource,)), remembered, owner_references=owner_references)
+    snapshot = Snapshot("cluster-1", live=live)
+    return repair.stale(snapshot, Plan((resource,)), state, owner_references=owner_references)
 
 
 def changed(host: str) -> LiveResource:
-    there = live(wanted(host))
-    return replace(there, spec=replace(there.spec, enabled=False))
+    live = make_live(wanted(host))
+    return replace(live, spec=replace(live.spec, enabled=False))
 
 
-def test_what_is_live_as_it_is_declared_needs_no_reading() -> None:
-    assert stale((live(wanted(A)),), wanted(A), state(wanted(A))) == ()
+def test_an_object_that_is_live_as_declared_needs_no_refresh() -> None:
+    assert stale((make_live(wanted(A)),), wanted(A), make_state(wanted(A))) == ()
 
 
-def test_what_others_deleted_or_changed_is_read_anew() -> None:
-    assert stale((), wanted(A), state(wanted(A))) == (urn(A),)
-    assert stale((changed(A),), wanted(A), state(wanted(A))) == (urn(A),)
+def test_an_object_that_others_changed_or_deleted_is_refreshed() -> None:
+    assert stale((), wanted(A), make_state(wanted(A))) == (urn(A),)
+    assert stale((changed(A),), wanted(A), make_state(wanted(A))) == (urn(A),)
 
 
-def test_what_the_engine_does_not_know_it_cannot_read_anew() -> None:
+def test_an_object_that_the_state_does_not_have_is_not_refreshed() -> None:
     assert stale((changed(A),), wanted(A), StackState()) == ()
 
 
@@ -64,45 +64,49 @@ def test_what_the_engine_does_not_know_it_cannot_read_anew() -> None:
         replace(wanted(A), owners=(Owner("prod", "web", "uid-2"),)),
     ],
 )
-def test_what_is_declared_anew_is_applied_whole_in_any_case(resource: Resource) -> None:
-    assert stale((changed(A),), resource, state(wanted(A))) == ()
+def test_a_changed_declaration_needs_no_refresh(resource: Resource) -> None:
+    assert stale((changed(A),), resource, make_state(wanted(A))) == ()
 
 
-def test_owners_count_only_where_they_are_declared() -> None:
+def test_owners_count_only_if_they_are_declared() -> None:
     ownerless = replace(wanted(A), owners=())
 
-    assert stale((changed(A),), wanted(A), state(ownerless)) == ()
-    assert stale((changed(A),), wanted(A), state(ownerless), owner_references=False) == (urn(A),)
+    assert stale((changed(A),), wanted(A), make_state(ownerless)) == ()
+    assert stale((changed(A),), wanted(A), make_state(ownerless), owner_references=False) == (
+        urn(A),
+    )
 
 
-def test_strays_are_to_go_and_unknown_to_the_engine() -> None:
-    a, b, c = live(wanted(A)), live(wanted(B)), live(wanted(C))
-    moving = Move(wanted(C, "team"), c)
-    changes = Changes("pic.prod", "cluster-1", removed=(a, b), moved=(moving,))
+def test_strays_must_be_deleted_and_are_not_in_the_state() -> None:
+    a, b, c = make_live(wanted(A)), make_live(wanted(B)), make_live(wanted(C))
+    move = Move(wanted(C, "team"), c)
+    changes = Changes("pic.prod", "cluster-1", removed=(a, b), moved=(move,))
 
-    assert repair.strays(changes, state(wanted(A))) == (b, c)
-    assert repair.strays(changes, state(wanted(A), wanted(B), wanted(C))) == ()
+    assert repair.strays(changes, make_state(wanted(A))) == (b, c)
+    assert repair.strays(changes, make_state(wanted(A), wanted(B), wanted(C))) == ()
 
 
 def adopted(resource: Resource, name: str) -> Resource:
-    """A live object declared as it is."""
+    """Return the resource that declares a live object as it is."""
     return replace(resource, host=name, held=True, adopts=True)
 
 
-def test_a_stray_takes_the_name_of_its_host_where_that_is_free() -> None:
+def test_a_stray_takes_the_name_of_its_host_if_that_is_free() -> None:
     """The planned object of that host waits, so that there are never two."""
     old = replace(wanted(A, "team"), name="old")
     plan = Plan((wanted(A), wanted(B)))
 
-    assert repair.adopting(plan, [live(old)], StackState()) == Plan((adopted(old, A), wanted(B)))
+    assert repair.adopting(plan, [make_live(old)], StackState()) == Plan(
+        (adopted(old, A), wanted(B))
+    )
 
 
-def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
+def test_a_stray_whose_name_is_taken_has_its_key_in_its_name() -> None:
     one, two = replace(wanted(A), name="one"), replace(wanted(A), name="two")
     nameless = replace(wanted(C), spec=Spec())
-    strays = [live(one), live(two), replace(live(nameless), host="")]
+    strays = [make_live(one), make_live(two), replace(make_live(nameless), host="")]
 
-    assert repair.adopting(Plan((wanted(A),)), strays, state(wanted(A))) == Plan(
+    assert repair.adopting(Plan((wanted(A),)), strays, make_state(wanted(A))) == Plan(
         (
             adopted(nameless, "/prod/pic-c"),
             wanted(A),
@@ -115,12 +119,12 @@ def test_a_stray_whose_name_is_taken_has_its_key_as_well() -> None:
     )
 
 
-def test_only_what_was_known_and_differs_has_changed() -> None:
+def test_only_a_condition_that_the_last_deployment_had_can_change() -> None:
     before = {"pic": "1", "plugin": "4", "targets": "pangolin"}
     after = {"pic": "2", "plugin": "4", "targets": "pihole", "namespaces": "all"}
 
-    assert list(repair.scope_changes(before, after)) == [
+    assert list(repair.changed_conditions(before, after)) == [
         "pic 1 → 2",
         "targets pangolin → pihole",
     ]
-    assert list(repair.scope_changes({}, after)) == []
+    assert list(repair.changed_conditions({}, after)) == []

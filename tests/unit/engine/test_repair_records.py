@@ -1,4 +1,4 @@
-"""Which records need another pass of the engine."""
+"""Tests which records need another pass of the engine."""
 
 from pic.core.model import (
     LiveRecord,
@@ -7,7 +7,7 @@ from pic.core.model import (
     Snapshot,
 )
 from pic.engine import repair
-from pic.engine.backend.state import RememberedRecord, StackState
+from pic.engine.backend.state import StackState, StateRecord
 from pic.planning.changes import Changes
 from pic.planning.record_changes import RecordChanges
 from pic.settings.parse import Settings
@@ -15,11 +15,11 @@ from pic.settings.parse import Settings
 IP, OTHER = "10.0.0.1", "10.0.0.2"
 
 
-def remembered(host: str, ip: str = IP) -> dict[str, RememberedRecord]:
-    return {f"{host}/A": RememberedRecord(f"urn::{host}/A", host, ip)}
+def entry(host: str, ip: str = IP) -> dict[str, StateRecord]:
+    return {f"{host}/A": StateRecord(f"urn::{host}/A", host, ip)}
 
 
-def live(host: str, ip: str = IP) -> LiveRecord:
+def own_record(host: str, ip: str = IP) -> LiveRecord:
     return LiveRecord(host, ip, ours=True)
 
 
@@ -27,25 +27,25 @@ def stale(snapshot: Snapshot) -> tuple[str, ...]:
     hosts = ("same", "gone", "foreign", "changed", "doubled", "new", "wanted-otherwise")
     state = StackState(
         records={
-            key: each
+            key: record
             for host in hosts
             if host != "new"
-            for key, each in remembered(host, OTHER if host == "wanted-otherwise" else IP).items()
+            for key, record in entry(host, OTHER if host == "wanted-otherwise" else IP).items()
         }
     )
     plan = Plan(records=tuple(Record(host, IP, ()) for host in hosts))
     return repair.stale(snapshot, plan, state, owner_references=True)
 
 
-def test_records_that_others_have_changed_or_deleted_are_read_anew() -> None:
+def test_records_that_others_changed_or_deleted_are_refreshed() -> None:
     snapshot = Snapshot(
         records=(
-            live("same"),
+            own_record("same"),
             LiveRecord("foreign", IP),
-            live("changed", OTHER),
-            live("doubled"),
-            live("doubled", OTHER),
-            live("wanted-otherwise", OTHER),
+            own_record("changed", OTHER),
+            own_record("doubled"),
+            own_record("doubled", OTHER),
+            own_record("wanted-otherwise", OTHER),
         )
     )
 
@@ -54,14 +54,14 @@ def test_records_that_others_have_changed_or_deleted_are_read_anew() -> None:
     )
 
 
-def test_where_pihole_was_not_read_nothing_is_known_to_be_stale() -> None:
+def test_no_record_is_stale_if_pihole_was_not_read() -> None:
     assert stale(Snapshot()) == ()
 
 
-def test_records_that_go_and_are_forgotten_are_strays() -> None:
-    removed = (live("a"), live("a", OTHER), live("b"), live("known"))
+def test_records_that_must_go_and_are_not_in_the_state_are_strays() -> None:
+    removed = (own_record("a"), own_record("a", OTHER), own_record("b"), own_record("known"))
     changes = Changes("pic.prod", "c1", records=RecordChanges(removed=removed))
 
-    found = repair.stray_records(changes, StackState(records=remembered("known")), Settings())
+    strays = repair.stray_records(changes, StackState(records=entry("known")), Settings())
 
-    assert found == (Record("a", OTHER, ()), Record("b", IP, ()))
+    assert strays == (Record("a", OTHER, ()), Record("b", IP, ()))

@@ -1,4 +1,4 @@
-"""What names a deployment."""
+"""Tests what identifies a deployment."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.deployed import (
     CLUSTER,
     A,
-    situation,
+    make_situation,
     wanted,
 )
 
@@ -21,30 +21,32 @@ def digest(*records: Record) -> str:
     return fingerprint.digest(replace(HOST, records=records), Settings())
 
 
-def test_a_digest_names_the_records_as_well() -> None:
+def test_the_digest_depends_on_the_records() -> None:
     assert digest(NAS) != digest()
     assert digest(NAS) != digest(replace(NAS, ip="192.0.2.8"))
     assert digest(NAS) != digest(replace(NAS, host="tv.lan"))
 
 
-def test_what_pihole_is_not_told_of_a_record_is_not_in_a_digest() -> None:
+def test_the_digest_ignores_what_the_record_in_pihole_does_not_show() -> None:
     assert digest(NAS) == digest(replace(NAS, held=True)) == digest(replace(NAS, owners=()))
 
 
-def test_the_means_name_pihole_only_where_it_is_a_target() -> None:
-    settings = Settings(cluster_id=CLUSTER, pihole_url="http://pi.hole")
+def test_the_conditions_name_pihole_only_if_it_is_a_target() -> None:
+    one = Settings(cluster_id=CLUSTER, pihole_url="http://pi.hole")
     both = replace(
-        settings,
+        one,
         targets=(TargetName.PIHOLE, TargetName.PANGOLIN),
         pihole_api=PiholeApi.DNS_LOCAL,
     )
 
-    bare, found = (fingerprint.means(situation((), (), each)) for each in (settings, both))
+    pangolin_only, with_pihole = (
+        fingerprint.conditions(make_situation((), (), settings)) for settings in (one, both)
+    )
 
-    assert found == {
-        **bare,
+    assert with_pihole == {
+        **pangolin_only,
         "targets": "pangolin, pihole",
         "piholeUrl": "http://pi.hole",
         "piholeApi": "dns-local",
     }
-    assert "piholeUrl" not in bare
+    assert "piholeUrl" not in pangolin_only

@@ -1,4 +1,4 @@
-"""Reading the cluster and Pi-hole before a run."""
+"""Tests how a run reads the cluster and Pi-hole."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,9 +30,9 @@ def api(tmp_path: Path) -> Iterator[Api]:
         yield api
 
 
-def look(tmp_path: Path, url: str, **others: object) -> RawSnapshot:
-    settings = pihole_settings(url, **others)
-    return reading.look(settings, environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
+def read(tmp_path: Path, url: str, **values: object) -> RawSnapshot:
+    settings = pihole_settings(url, **values)
+    return reading.read_cluster_or_file(settings, environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
 
 
 def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) -> None:
@@ -41,12 +41,12 @@ def test_a_live_snapshot_is_the_cluster_with_files_laid_over_it(tmp_path: Path) 
         variables = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
         path = write_manifests(tmp_path, ingress_manifest("web"), ingress_manifest("new"))
 
-        bare = reading.live_snapshot(Settings(), variables)
+        live = reading.live_snapshot(Settings(), variables)
         laid_over = reading.live_snapshot(Settings(), variables, [path])
 
-    assert bare.cluster_id == laid_over.cluster_id == CLUSTER
-    assert [ingress.name for ingress in bare.ingresses] == ["web", "other"]
-    assert [(one.name, one.uid, len(one.rules)) for one in laid_over.ingresses] == [
+    assert live.cluster_id == laid_over.cluster_id == CLUSTER
+    assert [ingress.name for ingress in live.ingresses] == ["web", "other"]
+    assert [(item.name, item.uid, len(item.rules)) for item in laid_over.ingresses] == [
         ("web", "uid-prod-web", 0),
         ("other", "uid-prod-other", 1),
         ("new", derived_uid("Ingress", "prod", "new"), 0),
@@ -60,7 +60,7 @@ def test_a_run_reads_the_records_of_pihole_and_ends_its_session(tmp_path: Path) 
     lines = [f"192.0.2.9 web.lan {MARKER}", "192.0.2.7 nas.lan nas"]
 
     with PiHole(password=PASSWORD, records=lines) as pihole:
-        records = look(tmp_path, pihole.url).records
+        records = read(tmp_path, pihole.url).records
         sessions = pihole.sessions
 
     assert records == (
@@ -72,13 +72,13 @@ def test_a_run_reads_the_records_of_pihole_and_ends_its_session(tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("api")
-def test_without_markers_the_annotations_of_ingresses_tell_which_records_are_ours(
+def test_without_markers_the_annotations_of_ingresses_say_which_records_are_ours(
     tmp_path: Path,
 ) -> None:
     lines = ["192.0.2.9 web.lan", "192.0.2.7 nas.lan"]
 
     with PiHole(password=PASSWORD, api="dns-local", records=lines) as pihole:
-        records = look(tmp_path, pihole.url, pihole_api=PiholeApi.DNS_LOCAL).records
+        records = read(tmp_path, pihole.url, pihole_api=PiholeApi.DNS_LOCAL).records
 
     assert records == (
         LiveRecord("nas.lan", "192.0.2.7"),
@@ -94,7 +94,7 @@ def test_without_markers_and_annotations_the_records_of_requested_hosts_are_ours
     local = {"pihole_api": PiholeApi.DNS_LOCAL, "pihole_annotate": False}
 
     with PiHole(password=PASSWORD, api="dns-local", records=lines) as pihole:
-        records = look(tmp_path, pihole.url, **local).records
+        records = read(tmp_path, pihole.url, **local).records
 
     assert records is not None
     assert [record.host for record in records if record.ours] == ["web.lan"]
@@ -102,7 +102,7 @@ def test_without_markers_and_annotations_the_records_of_requested_hosts_are_ours
 
 @pytest.mark.usefixtures("api")
 def test_a_run_without_the_password_of_pihole_says_that_it_is_missing(tmp_path: Path) -> None:
-    raw = reading.look(pihole_settings("http://127.0.0.1:9"), environment(tmp_path))
+    raw = reading.read_cluster_or_file(pihole_settings("http://127.0.0.1:9"), environment(tmp_path))
 
     assert raw.unanswered is not None
     assert raw.unanswered.error.kind is FailureClass.AUTH
@@ -112,9 +112,9 @@ def test_a_run_without_the_password_of_pihole_says_that_it_is_missing(tmp_path: 
 def test_a_run_does_not_read_a_pihole_that_is_no_target_or_has_no_url(
     api: Api, tmp_path: Path
 ) -> None:
-    without_url = look(tmp_path, "")
+    without_url = read(tmp_path, "")
     with PiHole(password=PASSWORD) as pihole:
-        no_target = look(tmp_path, pihole.url, targets=(TargetName.PANGOLIN,))
+        no_target = read(tmp_path, pihole.url, targets=(TargetName.PANGOLIN,))
         log = pihole.log
 
     assert (without_url.records, without_url.unanswered) == (None, None)

@@ -1,5 +1,6 @@
-"""Where the settings of a run come from."""
+"""Tests where the settings of a run come from."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,22 +12,23 @@ from pic.run import stack_config
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.settings.stack_file import EXAMPLE, FOLDER, StackFile
+from tests.support.api import CLUSTER
+from tests.support.pihole_cluster import PASSWORD, TARGET_IP, pihole_settings
 
 
-def test_the_label_of_a_stack_is_legal_however_long_its_name() -> None:
+def test_the_label_of_a_stack_is_legal_however_long_its_name_is() -> None:
     assert stack_config.stack_label("prod") == "pic.prod"
     assert len(stack_config.stack_label("x" * 100)) == 63
 
 
-@pytest.mark.usefixtures("root")
-def test_without_a_stack_file_init_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_stack_file_names_pic_init(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         stack_config.only_stack(tmp_path)
 
     assert str(caught.value) == "there is no stack file yet: pic init --stack NAME writes one"
 
 
-def test_the_only_stack_is_taken(tmp_path: Path) -> None:
+def test_the_only_stack_is_used(tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"maxRemovals": 3})
 
     assert stack_config.only_stack(tmp_path) == "prod"
@@ -47,7 +49,7 @@ def test_the_settings_of_a_stack_are_loaded_from_its_file(tmp_path: Path) -> Non
     assert config == StackConfig(Settings(max_removals=3), "pic.prod", Ownership("pic.prod"), ())
 
 
-def test_of_several_stacks_one_must_be_named(tmp_path: Path) -> None:
+def test_one_of_several_stacks_must_be_named(tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"adopt": True})
     StackFile(tmp_path, "dev").merge({"adopt": False})
 
@@ -57,7 +59,7 @@ def test_of_several_stacks_one_must_be_named(tmp_path: Path) -> None:
     assert loaded.ownership == Ownership("pic.prod", adopt=True)
 
 
-def test_flags_go_before_the_stack_and_the_environment_comes_last(tmp_path: Path) -> None:
+def test_flags_override_the_stack_file_and_the_stack_file_the_environment(tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"maxRemovals": 3, "backendScheme": "https"})
 
     config = stack_config.load(
@@ -73,7 +75,7 @@ def test_flags_go_before_the_stack_and_the_environment_comes_last(tmp_path: Path
     assert [remark.reason for remark in config.remarks] == [Reason.SETTING_DIFFERS]
 
 
-def test_every_flag_of_another_form_is_named() -> None:
+def test_every_flag_of_another_form_is_in_the_error() -> None:
     with pytest.raises(SettingsError) as caught:
         stack_config.overrides(["a=b", "adopt", "=x", "c=d=e"])
 
@@ -87,10 +89,10 @@ def test_without_a_stack_the_objects_of_every_stack_are_ours(tmp_path: Path) -> 
     assert config == StackConfig(Settings(adopt=True), "pic.offline", Ownership("", adopt=True), ())
 
 
-def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
-    raw = {"clusterId": "cluster-1", "adopt": "true", "adoptFrom": "old"}
+def test_a_deployment_has_its_stack_label_and_the_earlier_stack() -> None:
+    values = {"clusterId": "cluster-1", "adopt": "true", "adoptFrom": "old"}
 
-    config = stack_config.deployable(raw, "prod", {"PIC_BACKEND_SCHEME": "https"})
+    config = stack_config.deployable(values, "prod", {"PIC_BACKEND_SCHEME": "https"})
 
     assert config == StackConfig(
         Settings(cluster_id="cluster-1", adopt=True, adopt_from="old", backend_scheme="https"),
@@ -101,14 +103,14 @@ def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "problems"),
+    ("values", "problems"),
     [
         (
             {"targets": "pangolin,pihole", "piholeUrl": "http://pi.hole"},
             (
                 "pic:clusterId is not set, so a wrong kubeconfig could take everything down: run"
                 " pic init --stack prod",
-                "no way to pangolin",
+                "no route to pangolin",
                 "pic:targets has pihole, and pic:piholeTargetIp is not set: set it, or"
                 " DEFAULT_TARGET_IP, to the IPv4 address for records whose Ingress names none",
                 "pic:targets has pihole, and the password of Pi-hole is not set: set"
@@ -124,23 +126,50 @@ def test_a_deployment_knows_its_stack_and_what_it_takes_over() -> None:
                 " pic init --stack prod",
             ),
         ),
-        ({"clusterId": "cluster-1"}, ("no way to pangolin",)),
+        ({"clusterId": "cluster-1"}, ("no route to pangolin",)),
     ],
 )
-def test_everything_that_stands_in_the_way_of_a_deployment_is_told_at_once(
-    raw: dict[str, object], problems: tuple[str, ...]
+def test_all_problems_of_a_deployment_are_reported_at_once(
+    values: dict[str, object], problems: tuple[str, ...]
 ) -> None:
     with pytest.raises(SettingsError) as caught:
         stack_config.deployable(
-            raw, "prod", {}, lambda settings: [f"no way to {settings.targets[0]}"]
+            values, "prod", {}, lambda settings: [f"no route to {settings.targets[0]}"]
         )
 
     assert caught.value.problems == problems
 
 
-def test_an_earlier_stack_is_known_by_its_label(tmp_path: Path) -> None:
+def test_an_earlier_stack_is_recognised_by_its_label(tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"adoptFrom": "old"})
 
     assert stack_config.load(tmp_path, "prod", [], {}).ownership == Ownership(
         "pic.prod", earlier="pic.old"
     )
+
+
+def problems_of(values: Mapping[str, object], variables: Mapping[str, str]) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as caught:
+        stack_config.deployable({"clusterId": CLUSTER, **values}, "prod", variables)
+    return caught.value.problems
+
+
+def test_a_deployment_to_pihole_needs_a_url_an_address_and_a_password() -> None:
+    assert problems_of({"targets": "pangolin,pihole"}, {"PIHOLE_PASSWORD": ""}) == (
+        "pic:targets has pihole, and pic:piholeUrl is not set: set it, or PIHOLE_URL",
+        "pic:targets has pihole, and pic:piholeTargetIp is not set: set it, or DEFAULT_TARGET_IP,"
+        " to the IPv4 address for records whose Ingress names none",
+        "pic:targets has pihole, and the password of Pi-hole is not set: set PIHOLE_PASSWORD or"
+        " PIHOLE_API_TOKEN in the environment; an app password needs webserver.api.app_sudo",
+    )
+
+
+@pytest.mark.parametrize("variable", ["PIHOLE_PASSWORD", "PIHOLE_API_TOKEN"])
+def test_either_variable_has_the_password(variable: str) -> None:
+    values = {"clusterId": CLUSTER, "targets": "pihole", "piholeUrl": "http://pi.hole"}
+
+    variables = {variable: PASSWORD, "DEFAULT_TARGET_IP": TARGET_IP}
+
+    config = stack_config.deployable(values, "prod", variables)
+
+    assert config.settings == pihole_settings("http://pi.hole")

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from pic.cluster import listing
-from pic.run.targets import needed
+from pic.run.targets import permissions_for_up
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.settings.permissions import Permission, watch_permissions
 
 
 def shown(settings: Settings) -> list[str]:
-    return [str(permission) for permission in needed(settings)]
+    return [str(permission) for permission in permissions_for_up(settings)]
 
 
 def writes(*namespaces: str) -> list[str]:
@@ -64,7 +64,7 @@ def test_ingresses_without_a_class_need_the_permission_to_list_classes() -> None
 
 
 def test_pihole_alone_needs_only_the_ingresses() -> None:
-    assert list(needed(Settings(targets=(TargetName.PIHOLE,)))) == [
+    assert list(permissions_for_up(Settings(targets=(TargetName.PIHOLE,)))) == [
         Permission("networking.k8s.io", "ingresses", "list", "to find the hosts to expose"),
         Permission("", "namespaces", "get", "to identify the cluster", name="kube-system"),
         Permission("networking.k8s.io", "ingresses", "patch", "to record which hosts Pi-hole has"),
@@ -102,7 +102,7 @@ def test_every_listing_has_its_permission() -> None:
     )
     allowed = {
         (permission.resource, permission.namespace)
-        for permission in needed(settings)
+        for permission in permissions_for_up(settings)
         if permission.verb == "list"
     }
 

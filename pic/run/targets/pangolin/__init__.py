@@ -1,4 +1,4 @@
-"""The target `pangolin`: objects in the cluster that Pangolin's operator brings to Pangolin."""
+"""Implements the target `pangolin`: PangolinResources, which Pangolin's operator deploys."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from pic.settings.kinds import BY_NAME, RESOURCE, watched_namespaces
 from pic.settings.parse import Settings, TargetName
 from pic.settings.permissions import Permission
 
-# What each verb on a PangolinResource is for, as docs/permissions.md says it.
+# Why pic needs each verb on PangolinResources, as docs/permissions.md lists it.
 VERBS = {
     "get": "to update, delete and import objects",
     "watch": "to wait for the end of a delete",
@@ -23,7 +23,7 @@ VERBS = {
 
 
 class Pangolin(Target):
-    """Brings resources about as PangolinResources."""
+    """Exposes hosts through PangolinResources in the cluster."""
 
     name = TargetName.PANGOLIN
     token = declaration.TOKEN
@@ -40,9 +40,9 @@ class Pangolin(Target):
         """Yield each verb on PangolinResources, in the namespaces of the Ingresses."""
         kind = BY_NAME[RESOURCE]
         for namespace in watched_namespaces(settings):
-            for verb, why in VERBS.items():
-                yield Permission(kind.group, kind.plural, verb, why, namespace)
+            for verb, reason in VERBS.items():
+                yield Permission(kind.group, kind.plural, verb, reason, namespace)
 
     def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
-        """Return the objects as the engine gets them."""
+        """Return the PangolinResources of a plan as declarations."""
         return declaration.declarations(plan, snapshot.cluster_id, settings)

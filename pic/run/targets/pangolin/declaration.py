@@ -7,7 +7,7 @@ from pic.planning import serialise
 from pic.run.targets.interface import Declaration, Declarations, HookSet, Provider
 from pic.settings.parse import Settings
 
-# The provider's default of 50 requests a second is slower than the engine.
+# The provider allows 50 requests a second by default, which is slower than the engine.
 QPS, BURST = 1000, 2000
 DELETE_TIMEOUT = "2m"
 TOKEN = f"kubernetes:{API_VERSION}:{KIND}"
@@ -20,7 +20,7 @@ ANNOTATIONS = {
 
 
 def declarations(plan: Plan, cluster_id: str, settings: Settings) -> Declarations:
-    """Return the PangolinResources of a plan as they are declared."""
+    """Return the declarations of all PangolinResources of a plan."""
     return Declarations(
         TOKEN,
         version("pulumi-kubernetes"),
@@ -32,13 +32,13 @@ def declarations(plan: Plan, cluster_id: str, settings: Settings) -> Declaration
 
 
 def provider(cluster_id: str, settings: Settings) -> Provider:
-    """Return the one provider, bound to this cluster.
+    """Return the only provider, which is bound to this cluster.
 
-    It finds its credentials as the Kubernetes client does, from KUBECONFIG or in the cluster: no
+    It finds its credentials as the Kubernetes client does, through KUBECONFIG or in the pod. So no
     path and no credential enters the state.
     """
     inputs = {
-        # Empty, since the SDK would fill in the path of KUBECONFIG.
+        # Without this empty value the SDK would fill in the path of KUBECONFIG.
         "kubeconfig": "",
         "context": settings.context or None,
         "cluster_identifier": cluster_id,
@@ -48,7 +48,7 @@ def provider(cluster_id: str, settings: Settings) -> Provider:
 
 
 def declaration(resource: Resource, settings: Settings) -> Declaration:
-    """Return one resource as it is declared: the whole object, and the live one to import."""
+    """Return the declaration of a resource: the whole object, and the live object to import."""
     owners = serialise.owner_references(resource.owners) if settings.owner_references else []
     metadata = {
         "name": resource.name,
@@ -63,6 +63,6 @@ def declaration(resource: Resource, settings: Settings) -> Declaration:
         "metadata": serialise.present(metadata),
         "spec": serialise.spec(resource.spec),
     }
-    # A lost state heals: what is live and ours is imported, never created.
+    # If the state was lost, the engine imports our live object instead of creating a second one.
     import_id = "/".join(resource.key) if resource.adopts else ""
     return Declaration(resource.host, inputs, import_id, adopting=resource.inherits)

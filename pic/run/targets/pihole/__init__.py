@@ -1,4 +1,4 @@
-"""The target `pihole`: local DNS records in a Pi-hole."""
+"""Implements the target `pihole`: local DNS records in a Pi-hole."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,12 +22,12 @@ from pic.snapshot.assemble import RawSnapshot
 if TYPE_CHECKING:
     from pic.pihole.connect import SessionTimeouts
 
-# Where the password may be. The second name is the one that the specification of the operator has.
+# Either variable may hold the password.
 PASSWORDS = ("PIHOLE_PASSWORD", "PIHOLE_API_TOKEN")
 
 
 class Pihole(Target):
-    """Brings records about through Pi-hole's API."""
+    """Registers DNS records through Pi-hole's API."""
 
     name = TargetName.PIHOLE
     token = RECORD_TYPE
@@ -39,35 +39,28 @@ class Pihole(Target):
         environment: Mapping[str, str],
         timeouts: ReadTimeouts | None = None,
     ) -> RawSnapshot:
-        """Add the records of Pi-hole, or why they could not be read.
-
-        Args:
-            raw: What the cluster holds.
-            settings: Where Pi-hole is.
-            environment: Holds the password.
-            timeouts: How long to wait for Pi-hole; None waits as long as a deployment may.
-        """
+        """Add the records of Pi-hole, or the reason why they could not be read."""
         if not settings.pihole_url:
             return raw
-        # Runs without this target do without its client.
+        # Only runs with this target need its client.
         from pic.pihole import connect  # noqa: PLC0415
 
         owned = _owned_without_marker(raw, settings)
         try:
-            limits = _session_timeouts(timeouts)
-            records = connect.read_records(settings, raw.cluster_id, environment, owned, limits)
+            session = _session_timeouts(timeouts)
+            records = connect.read_records(settings, raw.cluster_id, environment, owned, session)
         except PiholeError as error:
             return replace(raw, unanswered=Unanswered(settings.pihole_url, error))
         return replace(raw, records=records)
 
-    def unread(self, snapshot: Snapshot) -> TargetError | None:
+    def read_error(self, snapshot: Snapshot) -> TargetError | None:
         """Return why Pi-hole did not answer."""
         return snapshot.unanswered.error if snapshot.unanswered else None
 
-    def unreachable(
+    def probe(
         self, settings: Settings, environment: Mapping[str, str], cluster_id: str
     ) -> TargetError | None:
-        """Return why the records cannot be read now."""
+        """Read the records, and return why that failed."""
         raw = self.read(RawSnapshot(cluster_id=cluster_id), settings, environment)
         return raw.unanswered.error if raw.unanswered else None
 
@@ -80,7 +73,7 @@ class Pihole(Target):
         return {record.host: record.held for record in plan.records}
 
     def problems(self, settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
-        """Return which of URL, address and password are not set."""
+        """Return which of URL, address and password are missing."""
         needed = (
             (settings.pihole_url, "pic:piholeUrl is not set: set it, or PIHOLE_URL"),
             (
@@ -94,27 +87,27 @@ class Pihole(Target):
                 " environment; an app password needs webserver.api.app_sudo",
             ),
         )
-        return [f"pic:targets has pihole, and {problem}" for given, problem in needed if not given]
+        return [f"pic:targets has pihole, and {problem}" for value, problem in needed if not value]
 
-    def means(self, settings: Settings) -> Mapping[str, str]:
-        """Return which Pi-hole it is, and how it is spoken to."""
+    def conditions(self, settings: Settings) -> Mapping[str, str]:
+        """Return the URL of Pi-hole and the API that pic uses."""
         return {"piholeUrl": settings.pihole_url, "piholeApi": str(settings.pihole_api)}
 
     def permissions(self, settings: Settings) -> Iterator[Permission]:
-        """Yield `patch` on Ingresses, where pic writes back which hosts Pi-hole has."""
+        """Yield `patch` on Ingresses: pic annotates them with the hosts that Pi-hole has."""
         if settings.pihole_annotate:
             kind = BY_NAME[INGRESS]
             for namespace in watched_namespaces(settings):
-                why = "to record which hosts Pi-hole has"
-                yield Permission(kind.group, kind.plural, "patch", why, namespace)
+                reason = "to record which hosts Pi-hole has"
+                yield Permission(kind.group, kind.plural, "patch", reason, namespace)
 
     def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
-        """Return the records as the engine gets them."""
+        """Return the records of a plan as declarations."""
         return declaration.declarations(plan, snapshot, settings)
 
     def examine(self, context: DoctorContext, settings: Settings) -> Iterator[Finding]:
-        """Yield whether the plugin starts, and whether Pi-hole can be entered and written."""
-        # Only the doctor needs it, and it imports the client of Pi-hole.
+        """Check that the plugin starts, and that pic can log in to Pi-hole and write there."""
+        # It imports the client of Pi-hole, which only `pic doctor` needs here.
         from pic.run.targets.pihole import doctor  # noqa: PLC0415
 
         yield from doctor.examine(context, settings)
@@ -127,13 +120,13 @@ def _session_timeouts(timeouts: ReadTimeouts | None) -> "SessionTimeouts | None"
     from pic.pihole.http import HttpTimeouts  # noqa: PLC0415
     from pic.pihole.lock import LockTimeouts  # noqa: PLC0415
 
-    # Sending may take as long as the answer.
+    # Sending a request may take as long as its answer.
     http = HttpTimeouts(timeouts.connect, timeouts.answer, timeouts.answer)
     return SessionTimeouts(LockTimeouts(timeouts.lock), http)
 
 
 def _owned_without_marker(raw: RawSnapshot, settings: Settings) -> frozenset[str]:
-    """Return the hosts whose records are ours where a record can bear no marker."""
+    """Return the hosts whose records are ours if Pi-hole's API cannot mark a record."""
     if settings.pihole_api is PiholeApi.V6:
         return frozenset()
     only_ingresses = {INGRESS: raw.objects.get(INGRESS, ())}
@@ -141,5 +134,5 @@ def _owned_without_marker(raw: RawSnapshot, settings: Settings) -> frozenset[str
     annotated = dns_records.managed_hosts(ingresses)
     if settings.pihole_annotate:
         return annotated
-    # Without annotations every wanted record counts as ours, and the provider decides.
+    # Without annotations every requested record counts as ours. The provider decides in the end.
     return annotated | dns_records.requested_hosts(ingresses, settings)

@@ -10,14 +10,14 @@ DELETE_TIMEOUT = "5m"
 
 
 def declarations(plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
-    """Return the records of a plan as they are declared; those that are live are imported."""
+    """Return the declarations of all records of a plan. The engine imports those that are live."""
     addresses: dict[str, set[str]] = {}
     for live in snapshot.records or ():
         if live.ours:
             addresses.setdefault(model.record_id(live), set()).add(live.ip)
     return Declarations(
         model.RECORD_TYPE,
-        "",  # Pulumi.yaml names the plugin, so there is no version to ask for.
+        "",  # Pulumi.yaml names the plugin, so no version is needed.
         provider(snapshot.cluster_id, settings),
         HookSet.RECORD,
         DELETE_TIMEOUT,
@@ -26,16 +26,17 @@ def declarations(plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarat
 
 
 def provider(cluster_id: str, settings: Settings) -> Provider:
-    """Return the one provider, bound to this Pi-hole and this cluster.
+    """Return the only provider, which is bound to this Pi-hole and this cluster.
 
-    It reads the password from the environment by itself: no password enters the state.
+    It reads the password from its environment, so no password enters the state.
     """
     return Provider("pihole", "pihole", provider_config.write(settings, cluster_id))
 
 
 def _declaration(record: Record, addresses: dict[str, set[str]]) -> Declaration:
     name = model.record_id(record)
-    # A record with another address is imported and then updated. With several live addresses the
-    # engine could import any of them, so the record is created: the provider sorts them out.
+    # The engine imports a record with another address and then updates it. With several live
+    # addresses it could import any of them. So it creates the record, and the provider resolves
+    # the conflict.
     is_live = len(addresses.get(name, ())) == 1
     return Declaration(name, {"host": record.host, "ip": record.ip}, name if is_live else "")

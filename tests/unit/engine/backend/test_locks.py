@@ -1,4 +1,4 @@
-"""Who holds a stack's lock, and whether that is a process which still lives."""
+"""Tests who has locked a stack, and whether that process still runs."""
 
 import os
 import socket
@@ -11,10 +11,11 @@ import pytest
 
 from pic.engine.backend import locks
 from pic.engine.backend.locks import Lock
+from tests.support.processes import ended_process_id
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ONE = Lock("me", "here", 7, NOW)
-REFUSAL = """error: the stack is currently locked by 2 lock(s). Either wait for the other \
+MESSAGE = """error: the stack is currently locked by 2 lock(s). Either wait for the other \
 process(es) to end or delete the lock file with `pulumi cancel`.
   file:///state/.pulumi/locks/organization/pic/prod/1.json: created by me@here (pid 7) at \
 2026-01-01T12:00:00Z
@@ -23,28 +24,28 @@ at 2026-01-01T13:00:00+01:00
 """
 
 
-def test_a_refusal_names_everybody_who_holds_the_stack() -> None:
-    assert locks.parse(REFUSAL) == (ONE, Lock("DOM\\a b", "there.org", 12, NOW))
+def test_all_locks_in_the_message_of_the_cli_are_read() -> None:
+    assert locks.parse(MESSAGE) == (ONE, Lock("DOM\\a b", "there.org", 12, NOW))
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
-    assert locks.parse(REFUSAL.replace("00Z", "00").replace("+01:00", "Z")) == (
+    assert locks.parse(MESSAGE.replace("00Z", "00").replace("+01:00", "Z")) == (
         ONE,
         Lock("DOM\\a b", "there.org", 12, NOW + timedelta(hours=1)),
     )
 
 
-def test_a_refusal_that_names_nobody_and_other_words() -> None:
+def test_a_lock_without_an_owner_differs_from_another_error() -> None:
     assert locks.parse("error: the stack is currently locked by a stranger") == ()
     assert locks.parse("error: no stack named 'prod' found") is None
 
 
-def test_a_lock_reads_as_its_owner_and_since_when() -> None:
+def test_a_lock_is_shown_with_its_owner_and_its_time() -> None:
     assert str(ONE) == "me@here (pid 7) since 2026-01-01 12:00:00 UTC"
 
 
 @pytest.mark.parametrize(
-    ("here", "started", "dead"),
+    ("this_host", "started", "dead"),
     [
         ("elsewhere", None, False),
         ("here", None, True),
@@ -53,57 +54,50 @@ def test_a_lock_reads_as_its_owner_and_since_when() -> None:
         ("here", NOW + timedelta(seconds=3), True),
     ],
 )
-def test_an_owner_is_dead_when_its_process_is_gone_from_this_host_or_another_one(
-    here: str, started: datetime | None, *, dead: bool
+def test_an_owner_is_dead_if_its_process_on_this_host_is_missing_or_newer_than_the_lock(
+    this_host: str, started: datetime | None, *, dead: bool
 ) -> None:
-    assert locks.is_dead(ONE, here, lambda _: started) is dead
+    assert locks.is_dead(ONE, this_host, lambda _: started) is dead
 
 
-def test_only_when_all_owners_are_dead_nobody_holds_the_stack() -> None:
-    mine = Lock("me", socket.gethostname(), os.getpid(), datetime.now(UTC))
-    gone = Lock("me", socket.gethostname(), ended(), datetime.now(UTC))
+def test_a_stack_is_free_only_if_all_owners_are_dead() -> None:
+    live = Lock("me", socket.gethostname(), os.getpid(), datetime.now(UTC))
+    dead = Lock("me", socket.gethostname(), ended_process_id(), datetime.now(UTC))
 
-    assert locks.all_dead([gone, gone])
-    assert not locks.all_dead([gone, mine])
+    assert locks.all_dead([dead, dead])
+    assert not locks.all_dead([dead, live])
     assert not locks.all_dead([])
 
 
-def test_a_lock_of_another_host_is_left_behind_where_it_is_older_than_allowed() -> None:
+def test_a_lock_of_another_host_is_abandoned_if_it_is_older_than_the_limit() -> None:
     old, young = Lock("me", "far", 7, NOW), Lock("me", "far", 7, NOW + timedelta(minutes=1))
-    gone = Lock("me", socket.gethostname(), ended(), NOW)
-    mine = Lock("me", socket.gethostname(), os.getpid(), datetime.now(UTC))
-    before = NOW + timedelta(seconds=30)
+    dead = Lock("me", socket.gethostname(), ended_process_id(), NOW)
+    live = Lock("me", socket.gethostname(), os.getpid(), datetime.now(UTC))
+    limit = NOW + timedelta(seconds=30)
 
     assert not locks.all_dead([old])
-    assert locks.all_dead([old], before)
-    assert locks.all_dead([old, gone], before)
-    assert not locks.all_dead([old, young], before)
-    assert not locks.all_dead([mine], datetime.now(UTC) + timedelta(days=1))
-    assert locks.of_others([gone, old, mine]) == (old,)
+    assert locks.all_dead([old], limit)
+    assert locks.all_dead([old, dead], limit)
+    assert not locks.all_dead([old, young], limit)
+    assert not locks.all_dead([live], datetime.now(UTC) + timedelta(days=1))
+    assert locks.of_other_hosts([dead, old, live]) == (old,)
 
 
-def ended() -> int:
-    """The id of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.DEVNULL) as process:
-        process.kill()
-    return process.pid
-
-
-def test_a_process_has_a_start_and_one_that_ended_has_none() -> None:
+def test_only_a_running_process_has_a_start_time() -> None:
     ours, first = locks.process_start(os.getpid()), locks.process_start(1)
 
     assert ours is not None
     assert first is not None
     assert first <= ours <= datetime.now(UTC) + timedelta(seconds=1)
-    assert locks.process_start(ended()) is None
+    assert locks.process_start(ended_process_id()) is None
 
 
-def test_a_process_that_ended_unasked_is_none() -> None:
+def test_a_zombie_has_no_start_time() -> None:
     with subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.DEVNULL) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
         assert locks.process_start(process.pid) is None
 
 
-def test_where_the_system_does_not_tell_a_process_counts_as_old(tmp_path: Path) -> None:
+def test_without_proc_a_process_counts_as_old(tmp_path: Path) -> None:
     assert locks.process_start(os.getpid(), tmp_path) == datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What is read from the engine's export of a stack."""
+"""Tests how pic reads the state from the export of a stack."""
 
 from typing import Any
 
@@ -7,61 +7,67 @@ import pytest
 from pic.core.json_values import MalformedError
 from pic.core.model import RECORD_TYPE
 from pic.engine.backend import state
-from pic.engine.backend.state import Remembered, RememberedRecord, StackState
+from pic.engine.backend.state import StackState, StateRecord, StateResource
 from tests.support.deployed import TYPE, URN, urn
 
 A, B = "a.example.com", "b.example.com"
 
 
-def entry(host: str, name: str, **more: object) -> dict[str, Any]:
+def resource_entry(host: str, name: str, **more: object) -> dict[str, Any]:
     return {"urn": urn(host), "type": TYPE, "id": f"prod/{name}", **more}
 
 
-def exported(*resources: object) -> dict[str, Any]:
+def export_of(*resources: object) -> dict[str, Any]:
     return {"version": 3, "deployment": {"manifest": {}, "resources": list(resources)}}
 
 
-def test_resources_are_found_by_host_and_outputs_at_the_stack() -> None:
+def test_the_state_has_the_resources_by_host_and_the_outputs_of_the_stack() -> None:
     stack = {"urn": f"{URN}::pic-prod", "type": "pulumi:pulumi:Stack", "outputs": {"resources": 1}}
     provider = {"urn": f"{URN}::cluster", "type": "pulumi:providers:kubernetes", "id": "x"}
     inputs = {"spec": {"name": A}}
-    replaced = entry(B, "old", delete=True)
+    replaced = resource_entry(B, "old", delete=True)
 
-    found = state.read(
-        exported(stack, provider, entry(A, "a", inputs=inputs), replaced, entry(B, "new"))
+    stack_state = state.read(
+        export_of(
+            stack,
+            provider,
+            resource_entry(A, "a", inputs=inputs),
+            replaced,
+            resource_entry(B, "new"),
+        )
     )
 
-    assert found == StackState(
+    assert stack_state == StackState(
         {
-            A: Remembered(urn(A), ("prod", "a"), inputs),
-            B: Remembered(urn(B), ("prod", "new"), {}),
+            A: StateResource(urn(A), ("prod", "a"), inputs),
+            B: StateResource(urn(B), ("prod", "new"), {}),
         },
         {"resources": 1},
     )
-    assert found.keys == {("prod", "a"), ("prod", "new")}
+    assert stack_state.keys == {("prod", "a"), ("prod", "new")}
 
 
 @pytest.mark.parametrize(
-    "export", [{}, {"deployment": None}, {"deployment": {"resources": None}}, exported()]
+    "export", [{}, {"deployment": None}, {"deployment": {"resources": None}}, export_of()]
 )
-def test_a_stack_that_was_never_deployed_remembers_nothing(export: dict[str, Any]) -> None:
+def test_a_stack_that_was_never_deployed_has_an_empty_state(export: dict[str, Any]) -> None:
     assert state.read(export) == StackState()
     assert StackState().keys == frozenset()
 
 
 @pytest.mark.parametrize(
-    "export", [{"deployment": [1]}, {"deployment": {"resources": {"a": 1}}}, exported("x")]
+    "export", [{"deployment": [1]}, {"deployment": {"resources": {"a": 1}}}, export_of("x")]
 )
-def test_another_shape_is_an_error(export: dict[str, Any]) -> None:
+def test_an_export_of_another_shape_is_an_error(export: dict[str, Any]) -> None:
     with pytest.raises(MalformedError):
         state.read(export)
 
 
-def test_records_are_remembered_by_their_ids() -> None:
+def test_the_state_has_the_records_by_id() -> None:
     kind, values = RECORD_TYPE, {"host": A, "ip": "10.0.0.1"}
-    urn = f"urn:pulumi:prod::pic::{kind}::{A}/A"
-    there = {"type": kind, "urn": urn, "id": f"{A}/A", "outputs": values}
+    record_urn = f"urn:pulumi:prod::pic::{kind}::{A}/A"
+    record = {"type": kind, "urn": record_urn, "id": f"{A}/A", "outputs": values}
 
-    found = state.read(exported(there, {**there, "delete": True, "outputs": None}))
+    stack_state = state.read(export_of(record, {**record, "delete": True, "outputs": None}))
 
-    assert found == StackState(records={f"{A}/A": RememberedRecord(urn, A, "10.0.0.1")})
+    assert stack_state == StackState(records={f"{A}/A": StateRecord(record_urn, A, "10.0.0.1")})

@@ -1,4 +1,4 @@
-"""What the URLs of backends mean, and how files are listed and removed there."""
+"""Tests how pic reads the URLs of backends, and lists and removes their files."""
 
 import os
 import pwd
@@ -19,33 +19,33 @@ from pic.engine.backend.stores import (
     FolderStore,
     absolute,
     bucket_options,
-    opened,
+    open_store,
     table_options,
 )
 
-KNOWN = {"host", "port", "user", "password", "dbname", "sslmode", "connect_timeout", "options"}
+KEYWORDS = {"host", "port", "user", "password", "dbname", "sslmode", "connect_timeout", "options"}
 
 
-def problem(call: Callable[[], object]) -> str:
+def error_of(call: Callable[[], object]) -> str:
     with pytest.raises(EngineError) as caught:
         call()
     return str(caught.value)
 
 
-def enter(url: str, load: Callable[[str], Any] = lambda _: None) -> None:
-    with opened(url, {}, load):
+def open_and_close(url: str, load: Callable[[str], Any] = lambda _: None) -> None:
+    with open_store(url, {}, load):
         pass
 
 
-def missing(name: str) -> None:
+def fail_to_import(name: str) -> None:
     raise ImportError(name)
 
 
-# --- folders ---
+# Folders.
 
 
 def folder_of(url: str) -> Path:
-    with opened(url) as store:
+    with open_store(url) as store:
         assert isinstance(store, FolderStore)
         return store.root
 
@@ -72,7 +72,7 @@ def test_a_relative_file_url_counts_from_the_working_directory(
     assert folder_of("file://") == tmp_path / ".pulumi"
 
 
-def test_the_tilde_is_the_home_of_the_user_whatever_HOME_says(  # noqa: N802
+def test_the_tilde_is_the_home_of_the_user_whatever_HOME_is(  # noqa: N802
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HOME", "/elsewhere")
@@ -91,7 +91,7 @@ def test_the_tilde_of_a_user_without_a_name_is_HOME(  # noqa: N802
     assert absolute("file://~/state", Path("/")) == "file:///elsewhere/state"
 
 
-def test_a_file_that_has_vanished_is_not_counted(tmp_path: Path) -> None:
+def test_a_missing_file_does_not_count_as_removed(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for name in ("1", "1.attrs"):
         (tmp_path / "a" / name).touch()
@@ -100,25 +100,25 @@ def test_a_file_that_has_vanished_is_not_counted(tmp_path: Path) -> None:
     assert FolderStore(tmp_path).names("a") == []
 
 
-def test_a_folder_that_cannot_be_listed_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
 
-    assert problem(lambda: FolderStore(tmp_path).names("a")) == (
+    assert error_of(lambda: FolderStore(tmp_path).names("a")) == (
         f"[Errno 20] Not a directory: '{tmp_path}/a'"
     )
 
 
-# --- others ---
+# Services and other backends.
 
 
 @pytest.mark.parametrize("url", ["https://api.pulumi.com", "http://localhost:3000", ""])
-def test_a_service_minds_its_history_itself(url: str) -> None:
-    with opened(url) as store:
+def test_the_history_of_a_service_is_not_pruned(url: str) -> None:
+    with open_store(url) as store:
         assert (store.names("a"), store.remove("a", ["b"])) == ([], 0)
 
 
 @pytest.mark.parametrize(
-    ("url", "words"),
+    ("url", "message"),
     [
         (
             "azblob://states",
@@ -129,24 +129,26 @@ def test_a_service_minds_its_history_itself(url: str) -> None:
         ("s3://[secret", "the URL of the backend cannot be read"),
     ],
 )
-def test_a_url_that_cannot_be_used_is_said_without_its_secrets(url: str, words: str) -> None:
-    assert problem(lambda: enter(url, lambda _: psycopg)) == words
+def test_the_error_for_a_url_does_not_show_its_secrets(url: str, message: str) -> None:
+    assert error_of(lambda: open_and_close(url, lambda _: psycopg)) == message
 
 
 @pytest.mark.parametrize(
     ("url", "package", "extra"),
     [("s3://states", "obstore", "s3"), ("postgres://host/db", "psycopg", "postgres")],
 )
-def test_a_missing_package_is_named_with_the_remedy(url: str, package: str, extra: str) -> None:
-    assert problem(lambda: enter(url, missing)) == (
+def test_the_error_for_a_missing_package_says_how_to_install_it(
+    url: str, package: str, extra: str
+) -> None:
+    assert error_of(lambda: open_and_close(url, fail_to_import)) == (
         f"the package {package} is missing: pip install 'pangolin-ingress-controller[{extra}]'"
     )
 
 
-# --- buckets ---
+# Buckets.
 
 
-def bucket(url: str) -> dict[str, Any]:
+def bucket_of(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     return bucket_options(parts, dict(parse_qsl(parts.query)))
 
@@ -181,15 +183,13 @@ PLAIN = {"timeout": timedelta(seconds=10), "allow_http": True}
         ("endpoint=http://a.org", {"endpoint": "http://states.a.org", "client_options": PLAIN}),
     ],
 )
-def test_an_s3_url_means_what_it_means_to_the_engine(
-    query: str, options: Mapping[str, Any]
-) -> None:
-    assert bucket(f"s3://states/deep?{query}") == {**BUCKET, **options}
+def test_an_s3_url_means_the_same_as_to_the_engine(query: str, options: Mapping[str, Any]) -> None:
+    assert bucket_of(f"s3://states/deep?{query}") == {**BUCKET, **options}
 
 
 @pytest.mark.parametrize("name", ["profile", "role"])
-def test_credentials_of_a_bucket_are_in_the_environment(name: str) -> None:
-    assert problem(lambda: bucket(f"s3://states?{name}=x")) == (
+def test_credentials_in_the_url_of_a_bucket_are_an_error(name: str) -> None:
+    assert error_of(lambda: bucket_of(f"s3://states?{name}=x")) == (
         f"pic prunes with credentials from the environment, not with {name}=… in the URL of the"
         " backend"
     )
@@ -203,27 +203,27 @@ def test_objects_of_a_bucket_are_listed_and_removed_below_the_path_of_the_url() 
         store=SimpleNamespace(S3Store=lambda **_: memory), exceptions=obstore.exceptions
     )
 
-    with opened("s3://states/deep?prefix=team/", {}, lambda _: fake) as store:
+    with open_store("s3://states/deep?prefix=team/", {}, lambda _: fake) as store:
         assert sorted(store.names("a")) == ["1", "2"]
         assert store.remove("a", ["1"]) == 1
         assert store.names("a") == ["2"]
 
 
-def test_a_bucket_that_cannot_be_opened_is_said() -> None:
+def test_a_bucket_that_cannot_be_opened_is_an_error() -> None:
     def refuse(**_: object) -> None:
         raise obstore.exceptions.GenericError("no such\nthing\n\nDebug source:\nGeneric {}")
 
     fake = SimpleNamespace(store=SimpleNamespace(S3Store=refuse), exceptions=obstore.exceptions)
 
-    assert problem(lambda: enter("s3://states", lambda _: fake)) == "no such thing"
+    assert error_of(lambda: open_and_close("s3://states", lambda _: fake)) == "no such thing"
 
 
-# --- tables ---
+# Tables.
 
 
-def table(url: str, **environment: str) -> dict[str, Any]:
+def table_of(url: str, **environment: str) -> dict[str, Any]:
     parts = urlsplit(url)
-    return table_options(parts, dict(parse_qsl(parts.query)), environment, KNOWN)
+    return table_options(parts, dict(parse_qsl(parts.query)), environment, KEYWORDS)
 
 
 DATABASE = {"host": "localhost", "sslmode": "require", "connect_timeout": 10}
@@ -257,26 +257,26 @@ DATABASE = {"host": "localhost", "sslmode": "require", "connect_timeout": 10}
         ),
     ],
 )
-def test_a_postgres_url_means_what_it_means_to_the_engine(
+def test_a_postgres_url_means_the_same_as_to_the_engine(
     url: str, environment: Mapping[str, str], options: Mapping[str, Any]
 ) -> None:
-    assert table(url, **environment) == {**DATABASE, **options}
+    assert table_of(url, **environment) == {**DATABASE, **options}
 
 
 class Connection:
-    """Keeps what it is asked, and answers with two rows."""
+    """A connection that records its statements and answers each with two rows."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, object]] = []
+        self.statements: list[tuple[str, object]] = []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.asked.append(("closed", None))
+        self.statements.append(("closed", None))
 
     def execute(self, statement: psycopg.sql.Composed, values: list[object]) -> "Connection":
-        self.asked.append((statement.as_string(), values[0]))
+        self.statements.append((statement.as_string(), values[0]))
         return self
 
     def __iter__(self) -> Any:
@@ -293,10 +293,10 @@ def test_rows_of_a_table_are_listed_and_removed_below_the_name_of_the_database()
     connection = Connection()
     url = "postgres://db/states?table=Ours.State"
 
-    with opened(url, {}, lambda _: library(lambda **_: connection)) as store:
+    with open_store(url, {}, lambda _: library(lambda **_: connection)) as store:
         assert store.names("a") == ["1", "2"]
         assert store.remove("a", ["1", "3"]) == 1
-    assert connection.asked == [
+    assert connection.statements == [
         ('SELECT key FROM "ours"."state" WHERE starts_with(key, %s)', "states/.pulumi/a/"),
         (
             'DELETE FROM "ours"."state" WHERE key = ANY(%s)',
@@ -306,10 +306,10 @@ def test_rows_of_a_table_are_listed_and_removed_below_the_name_of_the_database()
     ]
 
 
-def test_a_database_that_does_not_answer_is_said() -> None:
+def test_a_database_that_does_not_answer_is_an_error() -> None:
     def refuse(**_: object) -> None:
         raise psycopg.OperationalError("connection\n\trefused")
 
-    assert problem(lambda: enter("postgres://db/states", lambda _: library(refuse))) == (
+    assert error_of(lambda: open_and_close("postgres://db/states", lambda _: library(refuse))) == (
         "connection refused"
     )

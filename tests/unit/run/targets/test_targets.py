@@ -1,4 +1,4 @@
-"""The contract of every target in the list, and what the list answers."""
+"""Tests the list of targets, and that every target keeps to the interface."""
 
 import pytest
 
@@ -18,7 +18,7 @@ ALL = Settings(targets=tuple(TargetName), pihole_url="http://127.0.0.1:9", clust
 every_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: str(target.name))
 
 
-def test_each_name_of_the_setting_is_one_target() -> None:
+def test_each_name_that_the_setting_allows_is_one_target() -> None:
     assert sorted(target.name for target in TARGETS) == sorted(TargetName)
 
 
@@ -40,10 +40,10 @@ def test_a_target_plans_nothing_for_an_empty_cluster(target: Target) -> None:
 def test_a_target_declares_its_own_token_through_a_provider_of_that_package(
     target: Target,
 ) -> None:
-    declared = target.declare(Plan(), Snapshot("cluster-1"), ALL)
+    declarations = target.declare(Plan(), Snapshot("cluster-1"), ALL)
 
-    assert (declared.token, declared.resources) == (target.token, [])
-    assert declared.provider.package == target.token.partition(":")[0]
+    assert (declarations.token, declarations.resources) == (target.token, [])
+    assert declarations.provider.package == target.token.partition(":")[0]
 
 
 @every_target
@@ -55,14 +55,14 @@ def test_a_target_asks_only_for_permissions_on_kinds_that_pic_reads(target: Targ
 
 
 @every_target
-def test_the_engine_s_names_lead_back_to_the_target(target: Target) -> None:
+def test_a_type_token_leads_back_to_its_target(target: Target) -> None:
     package = target.token.partition(":")[0]
 
     assert targets.target_of(target.token) == target.name
     assert targets.target_of(f"pulumi:providers:{package}") == target.name
 
 
-def test_a_resource_of_no_target_counts_for_the_first() -> None:
+def test_a_resource_of_no_target_counts_for_the_first_target() -> None:
     assert targets.target_of("pulumi:pulumi:Stack") == TARGETS[0].name
     assert targets.target_of("") == TARGETS[0].name
 
@@ -72,11 +72,11 @@ def test_only_the_targets_of_the_setting_are_active() -> None:
     assert [target.name for target in targets.active(ALL)] == list(TargetName)
 
 
-def test_a_target_that_holds_nothing_itself_reads_nothing() -> None:
+def test_a_target_without_contents_of_its_own_reads_nothing() -> None:
     pangolin = TARGETS[0]
     raw = RawSnapshot(cluster_id="cluster-1")
 
     assert pangolin.read(raw, ALL, {}) is raw
-    assert pangolin.unread(Snapshot()) is None
-    assert pangolin.unreachable(ALL, {}, "cluster-1") is None
-    assert (pangolin.problems(ALL, {}), pangolin.means(ALL)) == ((), {})
+    assert pangolin.read_error(Snapshot()) is None
+    assert pangolin.probe(ALL, {}, "cluster-1") is None
+    assert (pangolin.problems(ALL, {}), pangolin.conditions(ALL)) == ((), {})

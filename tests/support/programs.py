@@ -1,0 +1,33 @@
+"""Provides what the tests of the Pulumi program share."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pic.core.errors import EngineError
+from pic.engine.backend.state import StackState, StateResource
+from pic.engine.engine import Engine
+from tests.support.engine import ProgramRun
+
+RunProgram: TypeAlias = Callable[..., ProgramRun]
+
+
+class StateEngine(Engine):
+    """An engine that only returns the state of the stack.
+
+    Attributes:
+        keys: Namespace and name of the objects in the state.
+        error: If not empty, the message of the error that reading the state raises.
+        exists: Whether the stack exists.
+    """
+
+    def __init__(self) -> None:
+        self.keys: list[tuple[str, str]] = []
+        self.error = ""
+        self.exists = True
+
+    def find_state(self) -> StackState | None:
+        if self.error:
+            raise EngineError(self.error)
+        if not self.exists:
+            return None
+        return StackState({name: StateResource("", (space, name), {}) for space, name in self.keys})
