@@ -1,7 +1,8 @@
-"""Reads the annotations of an Ingress, each of them once.
+"""Reads the annotations by which an Ingress controls how pic exposes it.
 
-What cannot be read fails closed. An unreadable sso or block-access protects the host. Any other
-unreadable value leaves the hosts of the Ingress as they are.
+An unreadable value never makes a host more open. An unreadable sso or block-access protects the
+host. Any other unreadable value leaves the hosts of the Ingress as they are. docs/annotations.md is
+generated from the table `KEYS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +21,8 @@ CANARY = "nginx.ingress.kubernetes.io/canary"
 # What an unreadable value does to the hosts of its Ingress, as messages and documentation say it.
 HOLDS = "live hosts stay unchanged, new hosts are not exposed"
 
+# The API server stores annotations as text and does not check them, so each spelling that YAML
+# authors use for a boolean counts.
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 
@@ -169,6 +172,7 @@ class _Reader:
             self.unreadable.add(name)
             effect = HOLDS
         value = self.values[name]
+        # Kubernetes allows 256 KiB of annotations on an object. A message needs only the beginning.
         shown = "null" if value is None else repr(value)[:80]
         message = f"{PREFIX}{name} is {shown}, but must be {allowed}: {effect}"
         self.problems.append(
@@ -176,7 +180,8 @@ class _Reader:
         )
 
     def protection(self, name: str, effect: str) -> bool:
-        # A null counts as unreadable here, and an unreadable value protects.
+        # Only a manifest file can have a null: `sso:` without a value. Its author seems to want
+        # protection, so the null counts as unreadable, and an unreadable value protects.
         state = switch(self.values, name, null=Switch.UNREADABLE)
         if state is Switch.UNREADABLE:
             self.report(name, "true or false", effect)
@@ -207,5 +212,6 @@ def _labels(value: str) -> str:
 
 
 def _scheme(value: str) -> str:
+    # The CRD also allows tcp and udp, but pic declares HTTP resources only. It does not allow h2c.
     word = value.lower()
     return word if word in ("http", "https") else ""

@@ -1,6 +1,8 @@
 """Resolves the backend of a path to the address, port and scheme that traffic goes to.
 
-The proxy reaches a Service by its DNS name inside the cluster.
+The address of a Service is its DNS name, `<service>.<namespace>.svc.<cluster domain>`: the tunnel
+ends inside the cluster, where this name resolves. The scheme comes from the annotation, else from
+`appProtocol` of the port, else from `pic:backendScheme`.
 """
 
 from collections.abc import Mapping
@@ -58,6 +60,8 @@ class Resolver:
                 Reason.RESOURCE_BACKEND,
                 f"the backend is {backend.description}, but must be a Service",
             )
+        # Objects in manifest files have not passed the API server, and the name becomes part of a
+        # DNS name.
         if not names.is_label_name(backend.service):
             raise BackendError(
                 Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not a valid name of a Service"
@@ -75,6 +79,7 @@ class Resolver:
         return self._checked(service, backend, scheme)
 
     def _unchecked(self, backend: ServiceBackend, namespace: str, scheme: str | None) -> Target:
+        # A plan from files need not include the Services. Only they know which number a name has.
         if not isinstance(backend.port, int):
             raise BackendError(
                 Reason.BACKEND_INVALID,
@@ -138,11 +143,13 @@ def _find(service: Service, wanted: int | str | None) -> ServicePort:
 
 def _pod_port(service: Service, port: ServicePort) -> int:
     """Return the port of the pods, which traffic to a headless Service reaches directly."""
+    # A named port can have another number in each pod, and pic does not read the pods.
     if isinstance(port.target, str):
         raise BackendError(
             Reason.BACKEND_INVALID,
             f"headless Service {service.name} has targetPort {port.target!r}, but needs a number",
         )
+    # In Kubernetes, an absent targetPort means the port of the Service.
     return port.target or port.port
 
 
@@ -150,6 +157,7 @@ def _scheme_of(service: Service, port: ServicePort) -> str | None:
     match port.app_protocol.lower():
         case "http" | "https" as scheme:
             return scheme
+        # HTTP/2 without TLS, as gRPC uses it. The field `method` of the CRD has no value for it.
         case "kubernetes.io/h2c":
             raise BackendError(
                 Reason.UNSUPPORTED_PROTOCOL,
@@ -157,6 +165,7 @@ def _scheme_of(service: Service, port: ServicePort) -> str | None:
                 " forward: offer HTTP or HTTPS, or set the annotation backend-scheme",
             )
         case _:
+            # Kubernetes allows any other name here, and it does not say whether TLS is used.
             return None
 
 

@@ -1,6 +1,8 @@
 """Compares our live objects and records with the plan: what a run would create, change and remove.
 
-A digest names the dangerous part of the changes, so that an acknowledgement covers exactly that.
+A planned resource belongs to the live object with the same namespace and name. If no object has
+that name but one of ours serves the host elsewhere, the host moves. The digest names the dangerous
+part of the changes, so that an acknowledgement covers exactly that (ADR 2).
 """
 
 import hashlib
@@ -126,6 +128,8 @@ class Changes:
             "moved": [[move.live.host, *move.live.key, *move.resource.key] for move in self.moved],
             "weakened": [[weakening.host, weakening.field] for weakening in self.weakened],
         }
+        # Without removed records the key is absent, so a digest does not depend on whether Pi-hole
+        # is a target.
         if self.records.removed:
             content["records"] = [[live.host, live.ip] for live in self.records.removed]
         text = json.dumps(content, sort_keys=True)
@@ -183,10 +187,10 @@ class _Comparison:
         self.live_records = snapshot.records
         self.by_key = {live.key: live for live in snapshot.live}
         self.ours = {live.key: live for live in inventory.ours}
-        adopted = {resource.key for resource in plan.resources if resource.adopts}
-        # An object to adopt may have been deleted since; then it is created.
+        adopting = {resource.key for resource in plan.resources if resource.adopts}
+        # If the object to adopt does not exist, the resource is created.
         self.adopted = {
-            key: self.by_key[key] for key in adopted & set(self.by_key) - set(self.ours)
+            key: self.by_key[key] for key in adopting & set(self.by_key) - set(self.ours)
         }
         self.ours_or_adopted = {**self.ours, **self.adopted}
         self.planned = {resource.key for resource in plan.resources}
@@ -198,6 +202,7 @@ class _Comparison:
         return Changes(
             stack=stack,
             cluster_id=cluster_id,
+            # Once pic takes over an object of an earlier stack, the object counts as ours (ADR 11).
             live_count=len(self.ours) + sum(map(self.is_earlier, self.adopted)),
             planned_count=len(self.plan.resources),
             created=tuple(self.created({move.resource.host for move in moved})),
@@ -216,6 +221,8 @@ class _Comparison:
     def moves(self) -> Iterator[Move]:
         for resource in self.plan.resources:
             if resource.key not in self.ours_or_adopted:
+                # An object that is planned under its own name stays, even if a user edited its host
+                # to this one.
                 unplanned = [
                     live
                     for live in self.inventory.ours_for(resource.host)
@@ -237,7 +244,8 @@ class _Comparison:
 
     def weakened(self) -> Iterator[Weakening]:
         for resource in self.plan.resources:
-            # Two objects of ours may serve a host, in two namespaces. Each one protects it.
+            # Objects of ours in two namespaces may serve the host. It counts as protected if any of
+            # them protects it.
             objects = [*self.inventory.ours_for(resource.host)]
             objects += [live for key, live in self.adopted.items() if key == resource.key]
             new = resource.spec.http
@@ -249,7 +257,7 @@ class _Comparison:
     def blocked(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:
             foreign = resource.key in self.by_key and resource.key not in self.ours_or_adopted
-            # `predecessors` has the objects of the Go controller.
+            # Objects of the Go controller are in `predecessors`, since their remedy is another one.
             if foreign and self.inventory.owner_kinds[resource.key] is not OwnerKind.PREDECESSOR:
                 yield self.by_key[resource.key]
 
@@ -278,7 +286,8 @@ def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]
 def _view(spec: Spec) -> serialise.Json:
     """Return a spec to compare, with `path: None` where a target serves the whole host.
 
-    Without it, a target that opens from one path to the whole host would differ in nothing.
+    Otherwise a target that is opened from one path to the whole host would equal the live one,
+    since only planned fields are compared.
     """
     view = serialise.spec(spec)
     if "targets" in view:
@@ -287,10 +296,12 @@ def _view(spec: Spec) -> serialise.Json:
 
 
 def _owner_view(owned: Resource | LiveResource) -> list[str]:
+    # Kubernetes identifies owner references by their uid, so their order is not a difference.
     return sorted(f"{owner.name} ({owner.uid})" for owner in owned.owners)
 
 
 def _unequal(new: object, old: object, path: str) -> Iterator[tuple[str, tuple[object, object]]]:
+    # The keys of the planned map decide. The live map also has the defaults of the CRD.
     if isinstance(new, Mapping):
         fields = old if isinstance(old, Mapping) else {}
         for key, value in new.items():
@@ -298,5 +309,6 @@ def _unequal(new: object, old: object, path: str) -> Iterator[tuple[str, tuple[o
     elif isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
         for index, value in enumerate(new):
             yield from _unequal(value, old[index], f"{path}[{index}]")
+    # The list of targets is atomic in the CRD: whoever applies it owns all of it, its length too.
     elif new != old:
         yield path, (new, old)

@@ -2,7 +2,8 @@
 
 A public host is the host of a rule after the annotations `domain-name` and `subdomain` have moved
 it. Several Ingresses of one namespace may share it. Of several namespaces only one gets it: the one
-that has the live object, else the one with the oldest Ingress.
+that has the live object, else the one with the oldest Ingress (ADR 6). So neither the order of a
+listing nor a newcomer can take a host away from its owner.
 """
 
 from collections import defaultdict
@@ -31,7 +32,7 @@ class Claim:
         domain: The base domain of the public host.
         subdomain: What precedes the base domain; None at the apex.
         unverified: The tunnel's organisation has no verified domain that covers the host.
-        blocked: Why it is unknown what this Ingress wants here; None where it is known.
+        blocked: Why pic cannot tell what this Ingress wants for the host; None where it can.
     """
 
     host: str
@@ -83,6 +84,7 @@ class Claims:
     def _of(self, selected: Selected) -> Iterator[Claim]:
         by_host = self._paths_by_host(selected.ingress)
         options = selected.options
+        # One subdomain for several hosts would give all of them the same public host.
         if options.subdomain and len(by_host) > 1:
             self._notices.add(selected.ingress, _needs_one_host(len(by_host)))
         elif not options.hosts_unknown:
@@ -112,6 +114,7 @@ class Claims:
 
     def _host(self, ingress: Ingress, rule: Rule) -> str | None:
         """Return the normalised host of a rule; None where it cannot be exposed."""
+        # `_` is how nginx configurations write "any host".
         if rule.host in ("", "_"):
             message = "a rule without a host is skipped: set its host"
             self._notices.add(ingress, Problem(Reason.EMPTY_HOST, message))
@@ -141,8 +144,8 @@ class Claims:
         except hosts.UnusableHostError as error:
             self._notices.add(ingress, _not_exposed(host, error))
             return
-        # A host that annotations move depends on the base domain. While that is uncertain, the
-        # computed host may be wrong, so the hosts that are live stay.
+        # If annotations move a host, the result depends on the base domain. While that domain is
+        # uncertain, the result may be wrong, so the live hosts stay.
         problem = _uncertain(host, tunnel, unverified=unverified) if public != host else None
         owned = {live.host for live in self._inventory.owned_by(ingress.key)}
         if problem and owned and public not in owned:
@@ -157,6 +160,8 @@ class Claims:
         if policy is None:
             return True
         patterns = policy.get(claim.ingress.namespace, ())
+        # `*` also matches dots: *.example.com covers every depth below example.com, but not
+        # example.com itself.
         if any(fnmatchcase(claim.host, pattern) for pattern in patterns):
             return True
         message = (
@@ -202,9 +207,13 @@ def _split(
     host: str, options: IngressOptions, organization: Organization | None, settings: Settings
 ) -> tuple[str, str | None, bool]:
     """Return base domain, subdomain, and whether the organisation leaves the host uncovered."""
+    # Pangolin accepts only verified domains, so they come first. The Public Suffix List comes last,
+    # because it does not know which zones their owners have delegated.
     verified = hosts.suffix_of(host, organization.verified) if organization else None
     base = verified or hosts.suffix_of(host, settings.domains) or hosts.registrable(host)
     domain = options.domain or base
+    # A host below the domain of the annotation is split there. Any other host keeps its subdomain
+    # and moves below that domain.
     stem = domain if hosts.is_under(host, domain) else base
     subdomain = options.subdomain or hosts.subdomain(host, stem)
     by_annotation = options.domain is not None and stem == options.domain
@@ -219,11 +228,13 @@ def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) ->
     made_for = {_wanted_key(claim): host for host in by_host for claim in by_host[host]}
     for host in sorted(by_host):
         contenders = sorted(by_host[host], key=lambda claim: claim.ingress.age)
+        # Reversed, so that of several objects in a namespace the first one stays: ours come before
+        # those to adopt.
         incumbents = {
             live.namespace: live
             for live in reversed(_candidates(host, contenders, inventory))
-            # Its name may show that an object was made for another claimed host. Then a user edited
-            # its host by hand, and it is no incumbent here.
+            # The name of an object may show that pic made it for another claimed host. Then a user
+            # has edited its host, and it is no incumbent here.
             if made_for.get(live.key, host) == host
         }
         yield _decide(host, contenders, incumbents, notices)
@@ -243,6 +254,7 @@ def _decide(
     host: str, claims: Sequence[Claim], incumbents: Mapping[str, LiveResource], notices: NoticeLog
 ) -> Contest:
     """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all."""
+    # The sort is stable, so within each group the claims stay in the order of their age.
     ranked = sorted(claims, key=lambda claim: claim.ingress.namespace not in incumbents)
     winner = ranked[0].ingress
     why = "its namespace already has it" if winner.namespace in incumbents else "it is older"

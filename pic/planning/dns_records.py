@@ -1,7 +1,8 @@
 """Plans the DNS records that Pi-hole should have, from the Ingresses that request them.
 
 An Ingress opts in with an annotation, whatever its class. The oldest Ingress decides the addresses
-of a host. A record that another client made stays untouched, unless `pic:piholeTakeOver` is set.
+of a host. A record that another client made stays untouched, unless `pic:piholeTakeOver` is set:
+docs/pihole.md#which-records-belong-to-pic has the cases.
 """
 
 import ipaddress
@@ -75,7 +76,7 @@ class _Request:
 
 
 class _Context(NamedTuple):
-    """What every host is planned with."""
+    """What the plan of every host needs."""
 
     live: "_Live"
     settings: Settings
@@ -96,7 +97,7 @@ def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Re
     context = _Context(live, settings, notices)
     records = [record for host in by_host for record in _records(by_host[host], context)]
     if any(unreadable.kind == "Ingress" for unreadable in snapshot.unreadable):
-        # Each live record may belong to an Ingress that cannot be read.
+        # Any live record may belong to an Ingress that cannot be read.
         records += [
             Record(record.host, record.ip, (), held=True)
             for record in live.all_of_ours()
@@ -148,7 +149,7 @@ def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> It
     if register not in (Switch.ON, Switch.UNREADABLE) or selection.ignored(ingress):
         return
     if register is Switch.UNREADABLE:
-        # Problems of its hosts do not matter until it is known that it requests records.
+        # Problems with its hosts do not matter while it is unclear whether it requests records.
         addresses, requested = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
     else:
         addresses, requested = _addresses(ingress, settings, notices), _usable(ingress, notices)
@@ -172,6 +173,7 @@ def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
         if name in ("", "_"):
             continue
         try:
+            # Not `hosts.public`: in a local network, a single label such as `nas` is a usable name.
             yield hosts.normalise(name)
         except hosts.UnusableHostError as error:
             shown = name[:253]
@@ -205,6 +207,7 @@ def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tupl
         problem = Problem(Reason.IPV6_UNSUPPORTED, message, annotation=TARGET_IP)
         notices.add(ingress, problem)
         del addresses[1:]
+    # The canonical spelling of an IPv6 address, because live records are compared as text.
     return tuple(str(address) for address in addresses)
 
 
@@ -295,7 +298,7 @@ def _existing(
     elif not settings.pihole_take_over:
         effect = "remove the other record, or set pic:piholeTakeOver"
     elif not all(other.alone for other in others):
-        # To rewrite the line would change the other names as well.
+        # Pi-hole stores names with one address in one line. Replacing it would change all of them.
         effect = "the other record stays, because its line has more names"
     else:
         reason = Reason.RECORD_TAKEN_OVER

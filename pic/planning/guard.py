@@ -63,8 +63,9 @@ def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
 def limit(live_count: int, settings: Settings) -> int:
     """Return how many things one run may remove: a fixed number or a share of the live ones.
 
-    The larger of `pic:maxRemovals` and `pic:maxRemovalRatio` counts. The guard counts hosts and DNS
-    records separately, each against this limit.
+    The larger of `pic:maxRemovals` and `pic:maxRemovalRatio` counts. With few hosts the share alone
+    would round down to no removal at all. The guard counts hosts and DNS records separately, each
+    against this limit.
     """
     return max(settings.max_removals, _share(live_count, settings))
 
@@ -102,7 +103,7 @@ def _digest(refusals: Sequence[Refusal], changes: Changes) -> str:
 
 
 def check_cluster(cluster_id: str, settings: Settings) -> None:
-    """Refuse another cluster than the stack's, where there are no changes to check.
+    """Refuse any cluster but the one of the stack, for verbs that check nothing else.
 
     Raises:
         RefusedError: The cluster is not the one of `pic:clusterId`.
@@ -112,6 +113,9 @@ def check_cluster(cluster_id: str, settings: Settings) -> None:
 
 
 def _identity(cluster_id: str, settings: Settings) -> Iterator[Refusal]:
+    # On a wrong cluster, every object of the stack is missing. An engine that compares its state
+    # with that cluster ends with an empty state, so no acknowledgement allows it
+    # (docs/operating.md).
     if settings.cluster_id and settings.cluster_id != cluster_id:
         yield Refusal(
             f"This is cluster {cluster_id or '(unknown)'}, and the stack belongs to"
@@ -142,7 +146,7 @@ def _foreign_objects(changes: Changes) -> Iterator[Refusal]:
 def _removals(part: Part, settings: Settings) -> Iterator[Refusal]:
     count, allowed = len(part.removals), limit(part.live_count, settings)
     noun, listed = part.noun.many, _listed(part.removals)
-    # An empty plan usually means a wrong selection, so no limit allows it.
+    # A wrong class, namespace or cluster usually causes an empty plan, so no limit allows it.
     if part.live_count and not part.planned_count:
         yield Refusal(
             f"The plan has no {noun}, and {part.live_count} of {part.live_count} {noun} would be"
@@ -157,6 +161,7 @@ def _removals(part: Part, settings: Settings) -> Iterator[Refusal]:
 
 
 def _weakenings(changes: Changes, settings: Settings) -> Iterator[Refusal]:
+    # A host that loses login and block counts once.
     count = len({weakening.host for weakening in changes.weakened})
     allowed = weakening_limit(changes.live_count, settings)
     if count > allowed:

@@ -10,6 +10,8 @@ from functools import lru_cache
 import idna
 from publicsuffixlist import PublicSuffixList
 
+# RFC 1123: letters, digits and hyphens, with no hyphen at either end of a label. RFC 1035: at most
+# 63 characters for each label, and 253 for the whole name as text.
 _PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 
 
@@ -26,7 +28,8 @@ def normalise(text: str) -> str:
     Raises:
         UnusableHostError: The text is not a host name.
     """
-    # UTS 46 lower-cases everything beyond ASCII, since it knows more letters than Python's lower().
+    # Text beyond ASCII is lower-cased by UTS 46, whose mapping differs from Python's lower(). A
+    # label that begins with xn-- goes through IDNA too, because it may encode what IDNA forbids.
     host = text.lower() if text.isascii() else text
     if not host.isascii() or "xn--" in host:
         host = _to_ascii(host)
@@ -61,8 +64,11 @@ def _problem(host: str) -> str:
     plain = _PLAIN.fullmatch(host) is not None
     if plain and len(host) <= 253 and not host[-1].isdigit():
         return ""  # Takes almost every host past the slow check for an address.
+    # The first match is reported, so the likely cause comes before its consequences: an unreplaced
+    # variable may also contain a colon, and so does an IPv6 address.
     for applies, problem in (
         ("${" in host or "{{" in host, "it contains a variable that was not replaced"),
+        # Pangolin needs a licence for wildcards (docs/limits.md).
         ("*" in host, "wildcards are not supported"),
         (_is_address(host), "it is an IP address, not a host name"),
         (":" in host, "it contains a colon; write it without a port"),
@@ -77,7 +83,7 @@ def _is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        # Clients read a name as an address where the last label has only digits.
+        # Browsers take a name for an IPv4 address if its last label has only digits (WHATWG URL).
         return "." in host and host.rpartition(".")[2].isdigit()
     return True
 
@@ -87,6 +93,7 @@ def _label_problem(host: str) -> str:
         for applies, problem in (
             (not label, "it contains an empty label"),
             (len(label) > 63, f"the label {label[:20]}… is longer than 63 characters"),
+            # DNS allows an underscore in a name, but RFC 1123 does not allow it in a host name.
             ("_" in label, "it contains an underscore"),
             (
                 label[:1] == "-" or label[-1:] == "-",
@@ -121,6 +128,7 @@ def registrable(host: str) -> str:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
+    # The list is parsed only if a host needs it: one below a verified domain does not.
     return PublicSuffixList()
 
 

@@ -1,8 +1,10 @@
 """Merges the claims on one public host into one PangolinResource.
 
-There are three outcomes. The resource is planned from the claims; or, while something that it needs
-cannot be resolved, its live object is *held*, which means declared again as it is; or there is no
-resource, and a live object goes.
+A host has one of three outcomes. Its resource is planned from the claims. Or something that the
+resource needs cannot be resolved now: then the live object is *held*, which means that pic declares
+it again as it is. Or the plan has no resource for the host, and its live object is deleted.
+
+Holding needs a declaration, because the engine deletes what a program leaves out (ADR 1).
 """
 
 from collections.abc import Sequence
@@ -32,7 +34,8 @@ from pic.settings.parse import PathRouting, Settings
 # A host that loses its last path for one of these is deleted; for any other reason it is held.
 DELETING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
 
-# One path with such a backend holds the whole live host, so that no path of it is lost meanwhile.
+# One path with such a backend holds the whole live host, so that the path is not lost while its
+# backend is broken. A new host is declared with its other paths.
 HOLDING = frozenset({Reason.BACKEND_NOT_FOUND, Reason.BACKEND_INVALID, Reason.UNSUPPORTED_PROTOCOL})
 
 # A live object of these kinds that has the wanted name is taken over.
@@ -62,6 +65,8 @@ class Merger:
         # This check comes first, so that it is reported even where something else holds the host.
         unprotected = self._unprotected(contest)
         claims = [claim for claim in contest.claims if not _waits(claim)]
+        # One blocked claim holds a live host, even if other Ingresses of the host can be read. A
+        # resource without that claim would lose its paths.
         if not claims or (contest.live and any(claim.blocked for claim in contest.claims)):
             return self._held(contest)
         head = claims[0]
@@ -105,9 +110,12 @@ class Merger:
 
     def _protected(self, http: HttpConfig, contest: Contest) -> HttpConfig:
         """Add the protection that any claim asks for, blocked claims included."""
+        # The API server drops fields that the CRD does not have, so they would differ in every run.
         if not self.schema.protection:
             return replace(http, sso=None, block_access=None)
         options = [claim.options for claim in contest.claims]
+        # Both fields are always declared, also as false. Otherwise the operator writes and owns
+        # them, and a later apply of true is a conflict.
         return replace(
             http,
             sso=bool(http.sso) or any(option.sso for option in options),
@@ -126,6 +134,7 @@ class Merger:
         return any(problems)
 
     def _claimed_elsewhere(self, contest: Contest, head: Claim, name: str) -> Problem | None:
+        # Pangolin knows each public host once, so two objects for it would overwrite each other.
         other = self.inventory.foreign_for(contest.host)
         other = other or self.inventory.unadopted_for(contest.host, contest.live)
         if other is not None:
@@ -144,6 +153,7 @@ class Merger:
         if not head.unverified:
             return None
         message = f"no verified domain of the tunnel's organisation covers {contest.host}"
+        # The status of a domain can change back. Until then a live host keeps its base domain.
         if contest.live:
             message = f"{message}: it stays unchanged until a domain is verified"
             return Problem(Reason.DOMAIN_NOT_VERIFIED, message, contest.host)
@@ -213,12 +223,15 @@ class Merger:
         routing = Routes(host, self.resolver, self.notices)
         for claim in claims:
             routing.add(claim)
-        # A root path of any Ingress comes before the default backend of any other one.
+        # This loop comes second, because a root path of any Ingress wins over every default
+        # backend.
         for claim in claims:
             routing.add_default(claim)
         return routing
 
     def _spec(self, contest: Contest, head: Claim, tunnel: TunnelRef, routing: Routes) -> Spec:
+        # The operator finds the resource in Pangolin by `spec.name`. So the name is the host, which
+        # is stable and unique, and an adopted object keeps its own (docs/limits.md).
         live_name = contest.live.spec.name if contest.live else None
         return Spec(
             enabled=True,
@@ -297,6 +310,8 @@ def held_spec(live: LiveResource) -> Spec:
     """
     spec, owned = live.spec, live.owned
     spec = replace(spec, targets=tuple(map(_without_default, spec.targets)))
+    # None if the API server recorded no owners, empty for an object that pic takes over. In both
+    # cases pic declares all fields.
     if not owned:
         return spec
     http = spec.http
@@ -320,13 +335,13 @@ def _held_tunnel(tunnel: TunnelRef | None, owned: frozenset[str]) -> TunnelRef |
 
 
 def _without_default(target: Target) -> Target:
-    # The CRD sets a priority on every target, also on that of the whole host.
+    # The CRD sets a default priority on every target, also on the one of the whole host.
     return target if target.path is not None else replace(target, priority=None, match=None)
 
 
 def _waits(claim: Claim) -> bool:
-    # The deletion of an Ingress in the foreground waits until every object that it owns is deleted.
-    # A new object would only delay it.
+    # If an Ingress is deleted in the foreground, Kubernetes first deletes every object that it
+    # owns. A new object would only delay that.
     return claim.blocked is not None or claim.ingress.foreground
 
 

@@ -36,7 +36,10 @@ class ProblemError(ValueError):
 
 
 class NoticeLog:
-    """Collects notices and drops duplicates."""
+    """Collects notices and drops duplicates.
+
+    Duplicates are normal: a missing tunnel, for example, is a problem of every host of an Ingress.
+    """
 
     def __init__(self) -> None:
         self._notices: dict[Notice, None] = {}

@@ -1,6 +1,8 @@
 """Decides who owns each live PangolinResource, and looks live objects up.
 
-The stack label decides. An object that lost it is still ours while pic is among its field managers.
+The stack label decides. An object that lost its labels is still ours while pic is among its field
+managers, which the API server records in `metadata.managedFields`. No state is needed for this, so
+a lost state does no harm (docs/lost-state.md).
 """
 
 from collections import defaultdict
@@ -34,9 +36,9 @@ class Ownership:
     """The rule that decides who owns an object.
 
     Attributes:
-        stack: The value of our stack label; with the empty text the objects of all stacks are ours.
+        stack: The value of our stack label; if it is empty, the objects of all stacks are ours.
         adopt: Whether objects of the predecessor may be taken over.
-        earlier: The stack label of the objects to take over; the empty text where there are none.
+        earlier: The stack label of the objects to take over; empty if no stack is taken over.
     """
 
     stack: str
@@ -45,6 +47,7 @@ class Ownership:
 
     def of(self, live: LiveResource) -> OwnerKind:
         """Return who owns an object."""
+        # The label comes before the field manager, since pic is the manager in every stack.
         label = live.labels.get(names.STACK_LABEL)
         if label is not None:
             return self._of_stack(label)
@@ -57,6 +60,7 @@ class Ownership:
     def _of_stack(self, label: str) -> OwnerKind:
         if self.stack in ("", label):
             return OwnerKind.OURS
+        # Without pic:adoptFrom, `earlier` is empty. An empty label must not match it.
         return OwnerKind.EARLIER if label and label == self.earlier else OwnerKind.OTHER_STACK
 
 
@@ -90,7 +94,7 @@ class Inventory:
     def _add_owners(self, live: LiveResource) -> None:
         if not live.host:
             return
-        # With pic:ownerReferences false only the label names an owner, the oldest one.
+        # With pic:ownerReferences false, only the label names an owner: the oldest Ingress.
         owners = {names.label_value(owner.name) for owner in live.owners}
         for label in owners | {live.labels.get(names.NAME_LABEL, "")}:
             self._owned[live.namespace, label].append(live)
@@ -119,7 +123,7 @@ class Inventory:
         return self._owned.get((namespace, names.label_value(name)), [])
 
     def foreign_for(self, host: str) -> LiveResource | None:
-        """Return an object for a host that neither pic nor its predecessor made, if one exists."""
+        """Return an object for a host that belongs to another stack or another client, or None."""
         return next(iter(self._foreign.get(host, ())), None)
 
     def predecessors_for(self, host: str) -> list[LiveResource]:

@@ -1,7 +1,8 @@
 """Translates a path of an Ingress into the way the proxy matches requests.
 
-Kubernetes matches a Prefix element by element, which the proxy can express only as a regular
-expression. A path that the proxy would misread is refused.
+Kubernetes matches a Prefix element by element: /foo matches /foo/bar, but not /foobar. The prefix
+match of the proxy compares characters, so only a regular expression can express this. A path that
+the proxy would misread is refused.
 """
 
 import re
@@ -12,13 +13,18 @@ import re2
 from pic.core.ingress import PathType
 
 LONGEST = 1024
+# The CRD allows priorities from 1 to 1000.
 HIGHEST_PRIORITY = 1000
+# Older Pangolin releases distinguish the paths of a host by this many characters (docs/limits.md).
 KEY_LENGTH = 50
 
 _QUOTED = re.compile(r"[\\.+*?()|\[\]{}^$]")
-# ASCII without the space, and without the backtick, which would end the proxy's rule.
+# ASCII without the space and the backtick. Pangolin writes the path between backticks into a rule
+# of its proxy, so a backtick in it could add a rule for the host of another namespace.
 _PRINTABLE = re.compile(r"[!-_a-~]*")
 _ENCODED = {code: f"{code:x}" for code in range(128) if not chr(code).isalnum()}
+# The API server refuses these sequences in Exact and Prefix paths, except `?` and `#`. Those two
+# end the path of a URL, so no request could match.
 _UNCLEAR = re.compile(r"//|[?#]|%2f|/\.\.?(/|$)", re.IGNORECASE)
 
 
@@ -89,7 +95,8 @@ def proxy_key(path: str) -> str:
 
 
 def _route(path: str, match: str, normalised: str, *, exact: bool = False) -> PathMatch:
-    # The proxy takes priority 100 for "not given", so the priorities of paths begin above it.
+    # As in Kubernetes, the longest path wins, and Exact wins over a Prefix of the same length. The
+    # proxy takes priority 100 for "not given", so the priorities of paths begin above it.
     priority = 102 + 2 * len(normalised) + exact
     capped = priority > HIGHEST_PRIORITY
     return PathMatch(path, match, min(priority, HIGHEST_PRIORITY), len(normalised), capped)
@@ -99,7 +106,9 @@ def _expression(text: str) -> PathMatch:
     stem = text.removeprefix("^")
     if not stem.startswith("/"):
         raise UnusablePathError("it must begin with /")
+    # RE2 has the syntax of Go, in which the proxy is written (ADR 5).
     options = re2.Options()
+    # Without this, RE2 also writes each error to standard error.
     options.log_errors = False
     try:
         re2.compile(f"^{stem}", options)

@@ -1,7 +1,7 @@
 """Decides what should exist: combines the parts that each target plans into one plan.
 
 Planning is a pure function of its request: it reads no clock and does no I/O. So the same request
-gives the same plan, byte for byte.
+gives the same plan, byte for byte, and one plan serves the preview, the guard and the run (ADR 1).
 """
 
 from collections.abc import Iterable

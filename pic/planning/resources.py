@@ -25,7 +25,7 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)
     selected = select(snapshot.ingresses, snapshot.classes, settings, notices)
     claimed = [claim for ingress in selected for claim in claims.of(ingress)]
-    # An Ingress with an error may still want its hosts, so it keeps those that it has.
+    # An Ingress with an error may still want its hosts, so its live hosts stay as they are.
     claimed += [claim for ingress in snapshot.unreadable for claim in claims.of_unreadable(ingress)]
     stack = names.label_value(request.stack)
     merger = merge.Merger(

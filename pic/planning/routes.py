@@ -56,6 +56,7 @@ class Routes:
         backend = claim.ingress.default_backend
         if backend is None:
             return
+        # This key is the root, such as Prefix `/`. Exact `/` has another key: it matches one path.
         if (None, None) not in self._taken:
             self._taken.add((None, None))
             self._defaulted = True
@@ -113,7 +114,8 @@ def report_ambiguity(routes: Routes) -> None:
 
 def _report_ties(routes: Routes) -> None:
     tied = [route for route in routes.routes if route.target.priority == paths.HIGHEST_PRIORITY]
-    # Without a capped path the tied ones are equally long, as shorter paths may be as well.
+    # Two paths of the same type and length always have the same priority. This is about paths that
+    # share one only because of the cap.
     if len(tied) < 2 or not any(route.match.capped for route in tied):
         return
     for target, _, ingress in tied:

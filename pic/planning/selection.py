@@ -20,6 +20,7 @@ from pic.planning.annotations import IngressOptions, Switch
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.parse import Settings
 
+# cert-manager marks the Ingresses and Services of its HTTP-01 challenges in these ways.
 SOLVER_LABEL = "acme.cert-manager.io/http01-solver"
 SOLVER_SERVICE = "cm-acme-http-solver-"
 CHALLENGE = "/.well-known/acme-challenge/"
@@ -98,6 +99,7 @@ def _default_class(classes: tuple[IngressClass, ...] | None, settings: Settings)
     """Return the class of Ingresses without one; the pattern "" includes those."""
     if "" not in settings.ingress_classes:
         return ""
+    # A plan from files need not include the classes. Then the setting alone decides.
     if classes is None:
         return _OWN_CLASS
     defaults = sorted(
@@ -105,6 +107,7 @@ def _default_class(classes: tuple[IngressClass, ...] | None, settings: Settings)
         for ingress_class in classes
         if ingress_class.default and _is_ours(ingress_class.name, settings)
     )
+    # Several classes may be marked as default. The first by name counts, whatever their order.
     return defaults[0] if defaults else ""
 
 
@@ -125,6 +128,7 @@ def ignored(ingress: Ingress) -> Reason | None:
     """Return why an Ingress of any class never owns a host; None where it may own one."""
     if _is_solver(ingress):
         return Reason.SOLVER_IGNORED
+    # As in ingress-nginx, an unreadable value does not make a canary.
     if annotations.switch(ingress.annotations, annotations.CANARY) is Switch.ON:
         return Reason.CANARY_IGNORED
     return None

@@ -59,6 +59,7 @@ def target(value: Target) -> Json:
 
 def present(fields: Mapping[str, object]) -> Json:
     """Return the fields without those that are None, an empty map or an empty list."""
+    # An empty field that the API server drops would differ from the live object in every run.
     return {key: value for key, value in fields.items() if value not in (None, {}, [])}
 
 
@@ -71,6 +72,7 @@ def owner_references(owners: Sequence[Owner]) -> list[Json]:
             "name": owner.name,
             "uid": owner.uid,
             "controller": position == 0,
+            # A deletion of the Ingress in the foreground waits until this object is deleted.
             "blockOwnerDeletion": True,
         }
         for position, owner in enumerate(owners)

@@ -78,36 +78,40 @@ class Tunnels:
         return self._answers[key]
 
     def _find(self, reference: str, namespace: str) -> ResolvedTunnel:
-        place, slash, name = reference.rpartition("/")
-        if not names.is_object_name(name) or (slash and not names.is_label_name(place)):
+        tunnel_namespace, slash, name = reference.rpartition("/")
+        if not names.is_object_name(name) or (slash and not names.is_label_name(tunnel_namespace)):
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND, f"{reference[:80]!r} is not the name of a tunnel"
             )
-        if place:
-            self._permit(place, reference)
-        tunnel = self._locate(place or self._settings.tunnel_namespace, name, namespace)
+        if tunnel_namespace:
+            self._permit(tunnel_namespace, reference)
+        tunnel = self._locate(tunnel_namespace or self._settings.tunnel_namespace, name, namespace)
         return ResolvedTunnel(
             self._ref(tunnel, namespace), self._organization(tunnel), _waiting(tunnel)
         )
 
-    def _permit(self, place: str, reference: str) -> None:
+    def _permit(self, tunnel_namespace: str, reference: str) -> None:
+        # The operator does not check whether a namespace may use a tunnel of another one, so
+        # without this list an annotation could use any tunnel in the cluster.
         allowed = {*self._settings.tunnel_namespaces, self._settings.tunnel_namespace}
-        if place not in allowed:
+        if tunnel_namespace not in allowed:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
-                f"tunnel {reference} is not allowed: pic:tunnelNamespaces does not list {place}",
+                f"tunnel {reference} is not allowed: pic:tunnelNamespaces does not list"
+                f" {tunnel_namespace}",
             )
 
-    def _locate(self, place: str | None, name: str, namespace: str) -> Tunnel:
+    def _locate(self, tunnel_namespace: str | None, name: str, namespace: str) -> Tunnel:
+        # A plan from files need not include the tunnels. Then every name counts as correct.
         if not self._checked:
-            return Tunnel(place or namespace, name, status="Ready")
-        if tunnel := self._by_key.get((place or namespace, name)):
+            return Tunnel(tunnel_namespace or namespace, name, status="Ready")
+        if tunnel := self._by_key.get((tunnel_namespace or namespace, name)):
             return tunnel
-        if place:
+        if tunnel_namespace:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
-                f"PangolinTunnel {name} does not exist in namespace {place}: create it, or correct"
-                " the name",
+                f"PangolinTunnel {name} does not exist in namespace {tunnel_namespace}: create it,"
+                " or correct the name",
             )
         return self._only(name, self._elsewhere(name), namespace)
 
@@ -134,15 +138,15 @@ class Tunnels:
         )
 
     def _ref(self, tunnel: Tunnel, namespace: str) -> TunnelRef:
-        abroad = tunnel.namespace != namespace
-        if abroad and not self._namespaced:
+        elsewhere = tunnel.namespace != namespace
+        if elsewhere and not self._namespaced:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
                 f"tunnel {tunnel.name} is in namespace {tunnel.namespace}, but the installed CRD"
                 f" allows only tunnels in namespace {namespace}: upgrade the Pangolin operator",
             )
-        # Without the setting the namespace is left out where the CRD's default says the same.
-        named = self._namespaced and (abroad or self._settings.tunnel_namespace is not None)
+        # Without a namespace, the CRD means the namespace of the object.
+        named = self._namespaced and (elsewhere or self._settings.tunnel_namespace is not None)
         return TunnelRef(tunnel.name, tunnel.namespace if named else None)
 
     def _organization(self, tunnel: Tunnel) -> Organization | None:

@@ -1,3 +1,5 @@
+"""Tests what annotations mean, and what happens while one cannot be read."""
+
 import pytest
 
 from pic.core.notices import Reason

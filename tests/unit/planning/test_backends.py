@@ -1,3 +1,5 @@
+"""Tests where the traffic of a backend goes, and which backends are refused."""
+
 import pytest
 
 from pic.core.ingress import (

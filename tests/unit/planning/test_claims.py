@@ -1,3 +1,5 @@
+"""Tests who claims a host, and who gets a contested one."""
+
 from pic.core.ingress import Ingress
 from pic.core.model import LiveResource, Snapshot, Unreadable
 from pic.core.names import STACK_LABEL

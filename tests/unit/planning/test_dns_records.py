@@ -1,3 +1,5 @@
+"""Tests which DNS records Ingresses request."""
+
 from dataclasses import replace
 
 from pic.core.ingress import Ingress, Rule

@@ -1,3 +1,5 @@
+"""Tests how hosts are normalised and split, and which ones are refused."""
+
 import pytest
 
 from pic.planning import hosts

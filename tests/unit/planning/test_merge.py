@@ -1,3 +1,5 @@
+"""Tests what a held resource declares."""
+
 from pic.core.model import (
     HttpConfig,
     LiveResource,

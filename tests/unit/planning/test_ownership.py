@@ -1,3 +1,5 @@
+"""Tests who owns a live object, and how live objects are looked up."""
+
 from collections.abc import Mapping
 
 import pytest

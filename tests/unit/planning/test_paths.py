@@ -1,3 +1,5 @@
+"""Tests that paths match as Kubernetes defines it, and that unsafe ones are refused."""
+
 import re
 
 import pytest
@@ -12,7 +14,7 @@ from pic.planning.paths import (
     translate,
 )
 
-PREFIX, EXACT, OWN = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
+PREFIX, EXACT, SPECIFIC = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
 
 
 def matches(route: PathMatch, request: str) -> bool:
@@ -78,14 +80,14 @@ def test_the_longest_path_wins_and_exact_wins_over_prefix(
     ("path", "kind", "regex", "route"),
     [
         ("", PREFIX, False, ROOT),
-        ("/", OWN, False, ROOT),
-        ("/", OWN, True, ROOT),
+        ("/", SPECIFIC, False, ROOT),
+        ("/", SPECIFIC, True, ROOT),
         ("", EXACT, False, PathMatch("/", "exact", 105, 1)),
         ("/foo/", EXACT, False, PathMatch("/foo/", "exact", 113, 5)),
         ("/foo/", PREFIX, True, PathMatch("^/foo(/|$)", "regex", 110, 4)),
-        ("/foo", OWN, False, PathMatch("^/foo(/|$)", "regex", 110, 4)),
-        ("/f.o$", OWN, True, PathMatch("^/f.o$", "regex", 112, 5)),
-        ("^/f", OWN, True, PathMatch("^/f", "regex", 106, 2)),
+        ("/foo", SPECIFIC, False, PathMatch("^/foo(/|$)", "regex", 110, 4)),
+        ("/f.o$", SPECIFIC, True, PathMatch("^/f.o$", "regex", 112, 5)),
+        ("^/f", SPECIFIC, True, PathMatch("^/f", "regex", 106, 2)),
         ("/a.b", PREFIX, False, PathMatch("^/a\\.b(/|$)", "regex", 110, 4)),
         ("/.well-known/x", PREFIX, False, PathMatch("^/\\.well-known/x(/|$)", "regex", 130, 14)),
         ("/" + "a" * 448, PREFIX, False, PathMatch(f"^/{'a' * 448}(/|$)", "regex", 1000, 449)),
@@ -110,25 +112,25 @@ UNCLEAR = "it contains //, /./, /../, ?, # or %2f"
 @pytest.mark.parametrize(
     ("path", "kind", "regex", "problem"),
     [
-        ("/a`b", OWN, True, UNSAFE),
+        ("/a`b", SPECIFIC, True, UNSAFE),
         ("/a b", EXACT, False, UNSAFE),
         ("/a\n", PREFIX, False, UNSAFE),
         ("/a\x7f", PREFIX, False, UNSAFE),
         ("/ü", PREFIX, False, UNSAFE),
         ("foo", PREFIX, False, "it must begin with /"),
-        ("foo", OWN, True, "it must begin with /"),
+        ("foo", SPECIFIC, True, "it must begin with /"),
         ("/a//b", EXACT, False, UNCLEAR),
         ("//", PREFIX, False, UNCLEAR),
         ("/a?b", PREFIX, False, UNCLEAR),
         ("/a#b", EXACT, False, UNCLEAR),
-        ("/a%2fb", OWN, False, UNCLEAR),
+        ("/a%2fb", SPECIFIC, False, UNCLEAR),
         ("/a/..", PREFIX, False, UNCLEAR),
         ("/a/./b", PREFIX, False, UNCLEAR),
         ("/" + "a" * 1024, EXACT, False, "it is longer than 1024 characters"),
-        ("/[", OWN, True, "it is not a valid RE2 regular expression: missing ]: ["),
+        ("/[", SPECIFIC, True, "it is not a valid RE2 regular expression: missing ]: ["),
         (
             "/(?<!a)",
-            OWN,
+            SPECIFIC,
             True,
             "it is not a valid RE2 regular expression: invalid perl operator: (?<!",
         ),

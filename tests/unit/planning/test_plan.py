@@ -1,3 +1,5 @@
+"""Tests what a plan adopts and which labels it sets."""
+
 from pic.core.ingress import (
     Ingress,
     IngressPath,

@@ -1,3 +1,5 @@
+"""Tests what is true of the plan of any cluster, with generated objects."""
+
 import json
 import re
 from collections.abc import Mapping, Sequence

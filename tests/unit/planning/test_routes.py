@@ -1,3 +1,5 @@
+"""Tests which target each path of a host gets, and in which order."""
+
 from pic.core.ingress import (
     Ingress,
     IngressPath,

@@ -1,3 +1,5 @@
+"""Tests which Ingresses pic exposes, and by which tunnel."""
+
 from dataclasses import replace
 
 import pytest

@@ -1,3 +1,5 @@
+"""Tests the JSON of a plan and of an object."""
+
 from pic.core.model import (
     HttpConfig,
     Owner,

@@ -1,3 +1,5 @@
+"""Tests how the tunnel of a host is found."""
+
 import pytest
 
 from pic.core.model import (
