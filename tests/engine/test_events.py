@@ -113,6 +113,6 @@ def test_pic_up_does_not_repeat_a_warning_that_has_expired(stage: Stage) -> None
         stage.cluster.delete("Event", stage.name, event["metadata"]["name"])
     third = stage.pic("up")
 
-    assert first.out == "Done: nothing had to be changed.\n"
+    assert first.out == "Done: nothing changed.\n"
     assert second == third == PicRun(0, "Nothing to do: everything is as it was deployed.\n", "")
     assert warnings(stage) == []
