@@ -1,1 +1,1 @@
-"""Brings the plan about with Pulumi: program, targets, state backend, drift."""
+"""Deploys the plan with Pulumi: program, registration, state backend, repair and drift."""

@@ -1,6 +1,6 @@
 """Drives the engine through one run: guards it, keeps it short, and heals interrupted runs.
 
-A deployment has up to four passes of the engine: a refresh of what others changed, a preview where
+A deployment has up to four passes of the engine: a refresh of what others changed, a preview if
 the engine may see the plan differently, an adopting pass for what the state lacks, and the
 deployment itself. If nothing has to be done, there is no pass, and Pulumi is not even imported.
 """
@@ -112,7 +112,7 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
 
 
 def _with_records_of_state(situation: Situation, state: StackState) -> Situation:
-    """Plan again where the state knows of records of ours that bear no marker.
+    """Plan again, with the records of the state as ours, if records in Pi-hole have no marker.
 
     Raises:
         RefusedError: The guard refuses the changes with these records.
@@ -130,7 +130,7 @@ def unchanged(situation: Situation, outputs: Raw) -> bool:
     deployment = {
         "digest": outputs.get("digest"),
         "deployed": outputs.get("deployed"),
-        # Only the stack's outputs remember which warnings were reported.
+        # Only the stack outputs say which warnings were reported.
         "told": sorted(_reported_warnings(outputs)),
     }
     return not situation.changes and deployment == fingerprint.deployment(situation)
@@ -359,7 +359,7 @@ def _import(*names: str) -> None:
 
 
 def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:
-    """Keep the history short: each run leaves a copy of the whole state in it."""
+    """Keep the history short: each run adds a copy of the whole state to it."""
     backend = history.backend_url(engine.root, engine.environment)
     history.prune(backend, PROJECT, engine.stack, settings.keep_history, tell)
 

@@ -26,7 +26,7 @@ from pic.snapshot.pangolin import live_resource
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8
-# The operator may write in between. The Go controller, where it still runs, writes all the time.
+# The operator may write in between. The Go controller, if it still runs, writes all the time.
 ATTEMPTS = 3
 
 

@@ -1,7 +1,7 @@
 """Reads from the engine's events how a run ended.
 
-The events are lines of JSON (`pulumi … --json`). Most of them hold a whole resource and only say
-that a step is done. Decoding all of them takes longer than the steps. So only the start of a line
+The events are lines of JSON (`pulumi … --json`). Most of them contain a whole resource and only say
+that a step has ended. Decoding all of them takes longer than the steps. So only the start of a line
 is matched, and only errors and warnings are decoded.
 """
 
@@ -38,7 +38,7 @@ _CLASSES = (
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A resource that the engine could not bring about.
+    """A resource that failed: the engine could not create, update or delete it.
 
     Attributes:
         host: Its host, or the name of a record, such as `app.example.com/A`.

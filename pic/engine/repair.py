@@ -123,7 +123,7 @@ def _orphan(about: Ref, host: str) -> Notice:
 def adopting(plan: Plan, strays: Sequence[LiveResource], state: StackState) -> Plan:
     """Return a plan that imports strays, so that the engine can delete them afterwards.
 
-    A stray gets the Pulumi name of its host where that is free. Then the resource that replaces it
+    A stray gets the Pulumi name of its host if that is free. Then the resource that replaces it
     waits until the stray is deleted.
     """
     taken = set(state.resources)

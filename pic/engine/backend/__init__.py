@@ -1,1 +1,1 @@
-"""The state backend of a stack: its state, locks and history, and where they are stored."""
+"""Works with the state backend of a stack: its state, locks, history and stores."""

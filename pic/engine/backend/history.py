@@ -1,4 +1,4 @@
-"""Prunes the history of a stack where the engine keeps it as files.
+"""Prunes the history of a stack if the backend keeps it as files.
 
 Every run adds a history entry with a copy of the whole state, and a backup with another copy. The
 engine never removes either.
