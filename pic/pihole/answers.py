@@ -1,4 +1,4 @@
-"""Explains the answers of Pi-hole v6 to its operator, each with a remedy. No I/O."""
+"""Turns the refusals of Pi-hole v6 into errors that say what to do. No I/O."""
 
 import re
 
@@ -6,26 +6,28 @@ from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import Raw, text
 from pic.pihole.http import Response
 
-RETRY_AFTER = 60  # seconds
+# Seconds to wait after a 429, because Pi-hole sends no Retry-After header.
+RETRY_AFTER = 60
+# Pi-hole names a malformed line only by its position in the list, as in `dns.hosts[6]: …`.
 _LINE_NUMBER = re.compile(r"dns\.hosts\[([0-9]+)\]")
 
-_HOW_TO = (
+_HOW_TO_CREATE_ONE = (
     "To create one, open the web interface of Pi-hole, go to Settings, Web interface / API, switch"
     " to expert mode, and choose Configure app password"
 )
 WRONG_PASSWORD = (
     "Pi-hole does not accept the password. Set PIHOLE_PASSWORD to its web password or to an app"
-    f" password. {_HOW_TO}"
+    f" password. {_HOW_TO_CREATE_ONE}"
 )
 SECOND_FACTOR = (
     "Pi-hole asks for a second factor, which a program cannot give. Set PIHOLE_PASSWORD to an app"
-    f" password, which needs no second factor. {_HOW_TO}"
+    f" password, which needs no second factor. {_HOW_TO_CREATE_ONE}"
 )
-APP_MAY_NOT = (
+APP_SESSION_READS_ONLY = (
     "Pi-hole allows app passwords to read only. Switch on webserver.api.app_sudo in Settings, All"
     " settings, or set PIHOLE_PASSWORD to the web password"
 )
-CLI_MAY_NOT = (
+CLI_SESSION_READS_ONLY = (
     "Pi-hole never allows its CLI password to write. Set PIHOLE_PASSWORD to the web password or to"
     " an app password"
 )
@@ -55,6 +57,7 @@ def refusal(answer: Response, action: str) -> PiholeError:
         case 400:
             return _invalid(answer, action)
         case 401:
+            # The session has already logged in again, so this is not an expired session id.
             return PiholeError(WRONG_PASSWORD, kind=FailureClass.AUTH)
         case 403:
             return _forbidden(answer, action)
@@ -71,12 +74,12 @@ def rate_limited(answer: Response) -> PiholeError:
 
 
 def error_key(answer: Response) -> str:
-    """Return the key of Pi-hole's error; empty without one."""
+    """Return the key of Pi-hole's error; empty if the answer has none."""
     return text(_error(answer).get("key"))
 
 
 def error_message(answer: Response) -> str:
-    """Return the message of Pi-hole's error; empty without one."""
+    """Return the message of Pi-hole's error; empty if the answer has none."""
     return text(_error(answer).get("message"))
 
 
@@ -87,7 +90,7 @@ def position(answer: Response) -> int | None:
 
 
 def complaint(answer: Response) -> str:
-    """Return what is wrong with that line, in Pi-hole's words."""
+    """Return what is wrong with the line that `position` names, in Pi-hole's words."""
     hint = text(_error(answer).get("hint"))
     # Versions before 6.0.3 take the comment of a line for a host name.
     advice = "; Pi-hole before v6.0.3 accepts no comments: update it" if '("#' in hint else ""
@@ -104,10 +107,10 @@ def _invalid(answer: Response, action: str) -> PiholeError:
 
 def _forbidden(answer: Response, action: str) -> PiholeError:
     hint, message = text(_error(answer).get("hint")), error_message(answer)
-    # One status has three causes, and only the English text of the answer tells them apart.
+    # A 403 has three causes, and only the English text of the answer tells them apart.
     for applies, remedy in (
-        ("app_sudo" in hint, APP_MAY_NOT),
-        ("CLI session" in hint, CLI_MAY_NOT),
+        ("app_sudo" in hint, APP_SESSION_READS_ONLY),
+        ("CLI session" in hint, CLI_SESSION_READS_ONLY),
         ("read-only mode" in message, READ_ONLY),
     ):
         if applies:
@@ -118,6 +121,7 @@ def _forbidden(answer: Response, action: str) -> PiholeError:
 
 
 def _error(answer: Response) -> Raw:
+    # A wrong password gets a 401 without this object.
     error = answer.data.get("error")
     return error if isinstance(error, dict) else {}
 

@@ -1,8 +1,8 @@
 """Batches the requests that the engine makes at the same time.
 
-The engine asks for each record by itself, in up to 32 threads. Pi-hole stores all records in one
-list, which two writers at once corrupt. So a batch collects what arrives within a few
-milliseconds, and does it with one read and one write in one session. Only one request to Pi-hole is
+The engine calls the provider once for each record, in up to 32 threads. Pi-hole stores all records
+in one list, which two writers at once corrupt. So a batch collects the calls of a few milliseconds
+and handles them with one read and one write, all in one session. Only one request to Pi-hole is
 ever in flight (docs/adr/0014-pihole-by-a-provider-that-gathers.md).
 """
 
@@ -36,6 +36,7 @@ class Window:
 
     quiet: float = 0.005
     limit: float = 0.05
+    # The engine does not say which call is the last one, so only time can end a session.
     idle: float = 0.3
 
 
@@ -56,17 +57,17 @@ class _Request:
             self.answer.set_result(result)
 
 
-class Gatherer:
+class Batcher:
     """Reads and edits records for many callers, all within one session.
 
-    The first request opens the session. It closes when it was idle for a while, and when a later
-    session has to know more hosts of ours.
+    The first request opens the session. The session ends after a short idle time. It also ends when
+    the engine names another host of ours, because a session gets these hosts at its start.
     """
 
     def __init__(self, open_hosts: OpenHosts, window: Window | None = None) -> None:
         self._window = window or Window()
         self._connection = _Connection(open_hosts)
-        # The one thread for everything that blocks: it puts all requests to Pi-hole in a row.
+        # All blocking calls share one thread, so requests to Pi-hole run one after the other.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pihole")
         self._requests: list[_Request] = []
         self._arrived = asyncio.Event()
@@ -91,7 +92,7 @@ class Gatherer:
         await self._submit(edit)
 
     def own(self, host: str) -> None:
-        """Note that the records of a host are ours, for the interface that has no marker."""
+        """Note that the records of a host are ours, for the interface that has no markers."""
         self._owned.add(host)
 
     async def close(self) -> None:
@@ -99,6 +100,7 @@ class Gatherer:
         self._ended = True
         self._arrived.set()
         if self._serving:
+            # A cancelled caller must not cut off the batch, which may be writing.
             await asyncio.shield(self._serving)
 
     async def _submit(self, edit: RecordEdit | None) -> Records:
@@ -143,6 +145,7 @@ class Gatherer:
         """Take the requests of the next batch: at most one edit of each record."""
         if self._ended:
             return []
+        # `Hosts.apply` drops the first of two edits of one record, so the second one has to wait.
         keys: set[object] = set()
         batch: list[_Request] = []
         rest: list[_Request] = []
@@ -190,6 +193,7 @@ class _Connection:
         self, edits: Sequence[RecordEdit | None], owned: Owned
     ) -> Iterator[Records | Exception]:
         """Yield the result of each edit, or all records where the edit is None."""
+        # `close` has emptied this batch: a session would be opened for nothing.
         if not edits:
             return
         try:
@@ -205,8 +209,8 @@ class _Connection:
     def _fail(self, error: Exception) -> None:
         """End the session after the whole batch failed.
 
-        An error that would repeat fails all later batches of this run at once: each new attempt
-        could last as long as Pi-hole may take to answer.
+        Unless the batch itself was invalid, the next one would fail in the same way, perhaps after
+        a long timeout. So all later batches fail at once with the same error.
         """
         self.close()
         if not isinstance(error, PiholeError) or error.kind is not FailureClass.INVALID:
@@ -215,6 +219,7 @@ class _Connection:
     def _open(self, owned: Owned) -> Hosts:
         if self._failure:
             raise self._failure
+        # Only dns-local uses the owned hosts. It gets them when the session opens.
         if owned - self._owned:
             self.close()
             self._owned = owned

@@ -1,4 +1,4 @@
-"""Opens sessions with a Pi-hole: takes the machine's lock, logs in, and gives both back."""
+"""Opens a session with a Pi-hole: takes the lock of this machine, logs in, and undoes both."""
 
 import contextlib
 import time
@@ -82,6 +82,7 @@ def open_session(
     """
     timeouts = timeouts or SessionTimeouts()
     client = new_client(settings, timeouts)
+    # With an empty id, two clusters could delete each other's records: they would share one marker.
     if not cluster_id:
         raise PiholeError(
             "the id of the cluster is unknown, and pic marks its records with it: set"
@@ -114,7 +115,7 @@ def new_client(settings: Settings, timeouts: SessionTimeouts) -> Client:
 def logged_in(
     client: Client, environment: Environment, timeouts: SessionTimeouts
 ) -> Iterator[Session]:
-    """Open a raw session of version 6, for requests that `Hosts` does not have.
+    """Open a session of version 6 for requests of any kind, as `pic doctor` needs them.
 
     Raises:
         PiholeError: The password is missing, Pi-hole does not answer, or it refuses the login.
@@ -131,13 +132,20 @@ def read_records(
     owned: frozenset[str] = frozenset(),
     timeouts: SessionTimeouts | None = None,
 ) -> tuple[LiveRecord, ...]:
-    """Return every record of a Pi-hole, read in a session of its own; raise as `open_session`."""
+    """Return every record of a Pi-hole, read in a session of its own.
+
+    The arguments are those of `open_session`.
+
+    Raises:
+        PiholeError: The session could not be opened, or Pi-hole did not return all records.
+    """
     with open_session(settings, cluster_id, environment, owned, timeouts) as hosts:
         return hosts.read()
 
 
 @contextlib.contextmanager
 def _v6(client: Client, secret: str, rules: Rules, timeouts: SessionTimeouts) -> Iterator[Hosts]:
+    # First the lock: a run that waits for it must not use up one of Pi-hole's 16 sessions.
     with hold_lock(client.url, timeouts.lock), Session(client, secret, timeouts.sleep) as session:
         yield V6(session, rules)
 
@@ -149,6 +157,7 @@ def _dns_local(client: Client, hosts: DnsLocal, timeouts: SessionTimeouts) -> It
 
 
 def _token(secret: str) -> str:
+    # The token becomes a header. A line break in it would start another header.
     if not secret.isascii() or not secret.isprintable():
         raise PiholeError(
             f"{TOKEN} contains characters that an HTTP header cannot hold: set it to printable"

@@ -1,7 +1,8 @@
 """Reads and writes single records below `/admin/api/dns/local`, with a bearer token.
 
-This interface has no room for a marker. So the caller names the hosts whose records are ours, and
-pic deletes a record only if an edit names its host. A delete removes all addresses of a host.
+No released Pi-hole has this interface, but some proxies and forks do (docs/pihole.md). A record has
+no field for a marker, so the caller names the hosts whose records are ours. A delete names a host
+and removes all its addresses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,10 @@ from pic.pihole.http import Client, Response
 from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
 
-LOCAL = "/admin/api/dns/local"
+RECORDS_PATH = "/admin/api/dns/local"
 RETRY_AFTER = 60  # seconds
-# The second round replaces the records that the first could not change; the third one repeats it.
+# The first round adds addresses, and the second replaces the hosts that still have an old one. The
+# third one repeats that, in case another program has written in between.
 ROUNDS = 3
 
 _WRONG_API = (
@@ -30,7 +32,7 @@ Failures = dict[RecordEdit, PiholeError]
 
 
 class DnsLocal:
-    """The records of an interface with a token; it has no sessions."""
+    """Implements `Hosts` for dns-local, which has no sessions."""
 
     def __init__(
         self, client: Client, token: str, owned: frozenset[str], *, take_over: bool = False
@@ -88,10 +90,11 @@ class DnsLocal:
         permitted = {}
         for host, edit in wanted.items():
             addresses = _of_family_a(live.get(host, set()))
+            # The engine deletes only records in its state, so a delete is always about our record.
             if edit.ip is None or not addresses or host in self._owned:
                 permitted[host] = edit
             elif edit.ip in addresses:
-                continue
+                continue  # The host resolves as wanted, so the foreign record stays.
             elif self._rules.take_over:
                 permitted[host] = edit
             else:
@@ -118,16 +121,16 @@ class DnsLocal:
         return failures
 
     def _post(self, host: str, ip: str) -> PiholeError | None:
-        answer = self._send("POST", LOCAL, {"domain": host, "ip": ip})
+        answer = self._send("POST", RECORDS_PATH, {"domain": host, "ip": ip})
         return None if answer.status < 300 else _refusal(answer, f"adding {host} with {ip}")
 
     def _delete(self, host: str) -> PiholeError | None:
-        answer = self._send("DELETE", f"{LOCAL}/{quote(host, safe='')}")
+        answer = self._send("DELETE", f"{RECORDS_PATH}/{quote(host, safe='')}")
         deleted = answer.status < 300 or answer.status == 404
         return None if deleted else _refusal(answer, f"deleting {host}")
 
     def _addresses(self) -> Addresses:
-        answer = self._send("GET", LOCAL)
+        answer = self._send("GET", RECORDS_PATH)
         if answer.status != 200:
             raise _refusal(answer, "reading its records")
         data = answer.data.get("data")
@@ -155,6 +158,7 @@ def _usable(edits: Sequence[RecordEdit], failures: Failures) -> dict[str, Record
     """Return the valid edits of A records, sorted by host."""
     usable = {}
     for edit in edits:
+        # Skips the delete of an AAAA record: it would delete the A record of the host as well.
         if edit.family is Family.A or edit.ip is not None:
             try:
                 usable[_checked_host(edit)] = edit

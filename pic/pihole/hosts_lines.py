@@ -1,7 +1,7 @@
 """Decides what edits change in the lines of `dns.hosts`, and which lines are ours. No I/O.
 
 A line is ours if it has the form that pic writes: one name, and the marker as its whole comment.
-Every other line is foreign, and stays as it is, byte for byte.
+Every other line is foreign, and stays as it is, byte for byte (docs/pihole.md).
 """
 
 import ipaddress
@@ -86,10 +86,11 @@ def marker_for(cluster_id: str) -> str:
     return f"k8s:{cluster_id}"
 
 
+# Cached, because a write reads the same lines several times and parses each of them twice.
 @lru_cache(maxsize=65536)
 def parse(text: str) -> Line | None:
     """Return the content of a line; None if it is not an address with names."""
-    # A line break makes two lines in Pi-hole's hosts file, so the text says nothing certain.
+    # Pi-hole copies the text into a hosts file. A line break in it would make two lines there.
     if not is_visible(text.replace("\t", " ")):
         return None
     entry, sign, comment = text.partition("#")
@@ -128,6 +129,7 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
     lines_by_key = _by_key(lines, rules.marker)
     wanted: dict[Key, RecordEdit] = {(_name(edit.host), edit.family): edit for edit in edits}
     changes, refusals = [], {}
+    # The threads of the engine come in any order, and the same edits should give the same list.
     for key in sorted(wanted):
         try:
             change = _decide(wanted[key], lines_by_key.get(key, _Lines()), rules)
@@ -140,11 +142,13 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
 
 def apply_changes(lines: Sequence[str], changes: Sequence[Change]) -> tuple[str, ...]:
     """Return the lines after some changes."""
-    replacements: dict[int, str | None] = {at: None for change in changes for at in change.removed}
+    replacements: dict[int, str | None] = {
+        index: None for change in changes for index in change.removed
+    }
     for change in changes:
         if change.removed:
             replacements[change.removed[0]] = change.put
-    remaining = [replacements.get(at, text) for at, text in enumerate(lines)]
+    remaining = [replacements.get(index, text) for index, text in enumerate(lines)]
     added = [change.put for change in changes if not change.removed]
     return tuple(text for text in (*remaining, *added) if text is not None)
 
@@ -157,7 +161,8 @@ def lost_lines(sent: Sequence[str], live: Sequence[str], marker: str) -> tuple[s
         live: The lines that Pi-hole has now.
         marker: The marker of our lines, which this function ignores.
     """
-    # Pi-hole normalises white space when it stores a line, so spaces do not count.
+    # Pi-hole normalises white space when it stores a line, so spaces do not count. It may store
+    # equal lines more than once, so the number of copies counts.
     unmatched = Counter(_tidy(text) for text in live)
     lost = []
     for text in sent:
@@ -178,11 +183,11 @@ class _Lines:
 
 def _by_key(lines: Sequence[str], marker: str) -> dict[Key, _Lines]:
     lines_by_key: dict[Key, _Lines] = {}
-    for at, text in enumerate(lines):
+    for index, text in enumerate(lines):
         if line := parse(text):
             for name in line.names:
                 entry = lines_by_key.setdefault((name, line.family), _Lines())
-                (entry.ours if is_ours(text, marker) else entry.foreign)[at] = line
+                (entry.ours if is_ours(text, marker) else entry.foreign)[index] = line
     return lines_by_key
 
 
@@ -190,6 +195,7 @@ def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
     if edit.ip is None:
         return Change(edit, None, tuple(live.ours)) if live.ours else None
     ip, text = _line(edit, edit.ip, rules.marker)
+    # A line of ours stays up to date even next to a foreign line with another address.
     if live.ours:
         return _update(edit, ip, text, live.ours)
     if not live.foreign:
@@ -203,10 +209,11 @@ def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
 
 
 def _update(edit: RecordEdit, ip: str, text: str, ours: Mapping[int, Line]) -> Change | None:
-    keep = next((at for at, line in ours.items() if line.ip == ip), None)
+    # An interrupted update may have left several lines. The correct one stays where it is.
+    keep = next((index for index, line in ours.items() if line.ip == ip), None)
     if keep is None:
         return Change(edit, text, tuple(ours))
-    removed = tuple(at for at in ours if at != keep)
+    removed = tuple(index for index in ours if index != keep)
     return Change(edit, None, removed) if removed else None
 
 
@@ -231,7 +238,8 @@ def checked_address(edit: RecordEdit, ip: str) -> str:
         PiholeError: The address or the host is invalid, or the address has another family.
     """
     address = _address(ip)
-    problem = _problem(edit.host)
+    problem = _host_problem(edit.host)
+    # A zone such as %eth0 names an interface of one machine, and Pi-hole refuses it.
     if address is None or "%" in address or Family.of(address) is not edit.family:
         problem = f"{ip!r} is not an address for a record of type {edit.family}"
         address = None
@@ -242,7 +250,7 @@ def checked_address(edit: RecordEdit, ip: str) -> str:
     return address
 
 
-def _problem(host: str) -> str:
+def _host_problem(host: str) -> str:
     try:
         hosts.normalise(host)
     except hosts.UnusableHostError as error:

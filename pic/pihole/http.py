@@ -1,7 +1,7 @@
 """Sends HTTP requests to Pi-hole: one at a time, each on a connection of its own.
 
-Pi-hole crashes if a request arrives while it writes. On a kept connection, each request takes 40 ms
-longer. The client uses no proxy and follows no redirect, because both would show the password to
+Pi-hole can crash if a request arrives while it writes. On a kept connection, each request takes 40
+ms longer. The client uses no proxy and follows no redirect, because both would show the password to
 another host. No error message contains a header or a body of a request.
 """
 
@@ -18,9 +18,12 @@ from urllib.parse import urlsplit
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import Raw
 
-LARGEST = 16 * 1024 * 1024  # bytes of an answer
-_QUOTED = 200  # characters of an answer in a message
+# Bytes of an answer. It is far more than a list of records needs, and keeps a server that is not a
+# Pi-hole from filling the memory.
+LARGEST_ANSWER = 16 * 1024 * 1024
+_LONGEST_QUOTE = 200  # characters of an answer in a message
 
+# One lock for all clients of this process, because two requests at once can crash Pi-hole.
 _one_at_a_time = threading.Lock()
 
 
@@ -80,13 +83,14 @@ def normalise(url: str) -> str:
     for ending in ("/api", "/admin"):
         path = path.removesuffix(ending).rstrip("/")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    # Two spellings of one URL must become equal, because the lock file is named after the URL.
     default_port = {"http": 80, "https": 443}[parts.scheme]
     port = "" if parts.port in (None, default_port) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}{path}"
 
 
 def encode(body: object) -> bytes:
-    """Return the bytes of a body: ASCII JSON without spaces."""
+    """Return the bytes of a body as they are sent: ASCII JSON without spaces."""
     return json.dumps(body, separators=(",", ":")).encode()
 
 
@@ -148,6 +152,7 @@ class Client:
     ) -> Response:
         connection = self._connection()
         try:
+            # http.client has one timeout for the connection and the answer, so this sets it twice.
             connection.connect()
             connection.sock.settimeout(self._timeouts.read)
             with _time_limit(self._timeouts.total, connection.sock):
@@ -169,11 +174,12 @@ class Client:
         return _TlsConnection(host, port, self._timeouts.connect, (self._tls, name))
 
     def _receive(self, response: http.client.HTTPResponse) -> Response:
-        content = response.read(LARGEST)
+        content = response.read(LARGEST_ANSWER)
+        # A limited read does not raise an error when the connection ends too early.
         if response.length:
             raise http.client.IncompleteRead(content[:0], response.length)
         if 300 <= response.status < 400:
-            location = (response.getheader("Location") or "nowhere")[:_QUOTED]
+            location = (response.getheader("Location") or "nowhere")[:_LONGEST_QUOTE]
             raise PiholeError(
                 f"{self.url} redirects to {location}: set pic:piholeUrl to the URL of Pi-hole"
                 " itself",
@@ -182,6 +188,7 @@ class Client:
         return _answer(response.status, content)
 
     def _unanswered(self, error: Exception) -> PiholeError:
+        # The most specific class comes first: most of these are subclasses of OSError.
         match error:
             case ssl.SSLCertVerificationError():
                 return self._untrusted(error)
@@ -221,7 +228,8 @@ class _LateError(TimeoutError):
 def _time_limit(seconds: float, connected: socket.socket) -> Iterator[None]:
     """Cut off a connection that is still busy after some seconds.
 
-    The timeout of a socket restarts with each part of an answer, so a slow drip would never end.
+    The timeout of a socket restarts with each part of an answer, so an answer that drips in slowly
+    would never time out.
 
     Raises:
         TimeoutError: The connection was cut off.
@@ -231,7 +239,7 @@ def _time_limit(seconds: float, connected: socket.socket) -> Iterator[None]:
     def cut_off() -> None:
         late.set()
         with contextlib.suppress(OSError):
-            # Bypasses the shutdown of the TLS socket, which the other thread may be using.
+            # Not the method of the TLS socket, because the other thread may be using its TLS state.
             socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
     timer = threading.Timer(seconds, cut_off)
@@ -287,8 +295,8 @@ def _context(trust: Trust) -> ssl.SSLContext:
             " certificates",
             kind=FailureClass.INVALID,
         ) from error
-    # The file may hold Pi-hole's own certificate instead of an authority's. That certificate lacks
-    # extensions that Python 3.13 requires.
+    # The file may hold the certificate of Pi-hole itself instead of an authority's. That
+    # certificate lacks extensions that Python requires by default since version 3.13.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if trust.insecure:
@@ -326,4 +334,4 @@ def _answer(status: int, content: bytes) -> Response:
         data = None
     if isinstance(data, dict):
         return Response(status, data)
-    return Response(status, text=content[:_QUOTED].decode(errors="replace").strip())
+    return Response(status, text=content[:_LONGEST_QUOTE].decode(errors="replace").strip())

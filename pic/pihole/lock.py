@@ -74,17 +74,20 @@ def lock_path(url: str) -> Path:
 
 
 def holder(table: str, inode: int) -> int | None:
-    """Return the pid of the process that holds the lock of a file; None if the table has none.
+    """Return the pid of the process that holds the lock of a file; None if the table has no lock.
 
     Args:
         table: The kernel's list of locks, in the format of /proc/locks.
         inode: The inode of the file.
     """
+    # A line is like `1: FLOCK  ADVISORY  WRITE 1234 08:01:4711 0 EOF`.
     match = re.search(rf"^[0-9]+: FLOCK\s.*\sWRITE ([0-9]+) \S+:{inode} ", table, re.MULTILINE)
     return int(match[1]) if match else None
 
 
 def _open(path: Path) -> int:
+    # Without O_CREAT at first: in a world-writable folder, Linux may refuse O_CREAT for a file of
+    # another user, even if the file exists (fs.protected_regular in proc(5)).
     with contextlib.suppress(FileNotFoundError):
         return os.open(path, _READING)
     handle = os.open(path, _READING | os.O_CREAT, _MODE)
@@ -93,6 +96,7 @@ def _open(path: Path) -> int:
 
 
 def _acquire(handle: int, url: str, timeouts: LockTimeouts) -> None:
+    # This polls, because a blocking flock has no time limit.
     end = timeouts.clock() + timeouts.limit
     while not _try_lock(handle):
         if timeouts.clock() >= end:

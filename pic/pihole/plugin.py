@@ -1,6 +1,8 @@
 """Serves the provider to the engine, which starts this process.
 
-The engine runs `python -m pic.pihole.plugin ENGINE_ADDRESS`.
+The engine runs the script in `plugins/pihole`, and that runs `python -m pic.pihole.plugin
+ENGINE_ADDRESS`. The process prints the port on which it listens, and the engine then calls it with
+gRPC until the deployment ends.
 """
 
 import asyncio
@@ -24,7 +26,8 @@ from pic.pihole.provider import OpenSession, Pihole
 from pic.settings.parse import Settings
 
 DISTRIBUTION = "pangolin-ingress-controller"
-# A killed engine does not stop its plugins, so the process checks its parent this often.
+# A killed engine does not end its plugins. So this process checks this often whether its parent is
+# still the engine.
 ORPHAN_SECONDS = 1.0
 
 
@@ -56,7 +59,7 @@ async def _with_plain_error(
     try:
         return await method(request, context)
     except Exception as error:
-        # The SDK raises its own error while it handles ours.
+        # The SDK raises its own error while it handles ours, so ours is the context.
         cause = error.__context__
         if not isinstance(cause, PicError):
             raise
@@ -74,9 +77,11 @@ async def serve(provider: Pihole, announce: Callable[[int], None], parent: int) 
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stopped.set)
+    # The options of the SDK allow large messages, and requests that wait for longer than 30 s.
     server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
     servicer = Servicer([], installed_version(), provider, "")
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
+    # The engine speaks plain gRPC with its plugins, so only this machine may connect.
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     announce(port)
@@ -84,6 +89,7 @@ async def serve(provider: Pihole, announce: Callable[[int], None], parent: int) 
     while not stop.done() and os.getppid() == parent:
         await asyncio.wait([stop], timeout=ORPHAN_SECONDS)
     stop.cancel()
+    # First the provider: the calls of the current batch still get their answers from the server.
     await provider.cancel()
     await server.stop(None)
 
@@ -112,6 +118,7 @@ def session_opener(environment: Mapping[str, str]) -> OpenSession:
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     """Serve as a plugin: the engine reads the port from the first line of stdout."""
+    # The engine passes its own address, for log lines that this provider does not send.
     del arguments
 
     def announce(port: int) -> None:

@@ -1,4 +1,4 @@
-"""Defines what pic needs of a Pi-hole, whichever interface it has."""
+"""Defines the operations on a Pi-hole, which both of its interfaces implement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from pulumi.provider.experimental.property_value import Computed, PropertyValue
 from pic.core.errors import PiholeError
 from pic.core.model import Family, record_id
 from pic.pihole import provider_config, resource
-from pic.pihole.batching import Gatherer, Owned
+from pic.pihole.batching import Batcher, Owned
 from pic.pihole.protocol import Hosts, RecordEdit
 from pic.settings.parse import PiholeApi, Settings
 
@@ -22,7 +22,8 @@ Values = dict[str, PropertyValue]
 # Opens a session with the settings and the cluster id that the engine configured.
 OpenSession = Callable[[Settings, str, Owned], AbstractContextManager[Hosts]]
 
-_KINDS = {
+# By whether the difference needs a new resource.
+_DIFF_KINDS = {
     False: sdk.PropertyDiffKind.UPDATE,
     True: sdk.PropertyDiffKind.UPDATE_REPLACE,
 }
@@ -34,7 +35,7 @@ class Pihole(sdk.Provider):
     def __init__(self, open_session: OpenSession) -> None:
         self._open_session = open_session
         self._settings = Settings()
-        self._gatherer: Gatherer | None = None
+        self._batcher: Batcher | None = None
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:
         """Return the schema of the resource."""
@@ -45,11 +46,13 @@ class Pihole(sdk.Provider):
         """Store the settings; send nothing to Pi-hole yet."""
         settings, cluster_id = provider_config.read(_plain(request.args))
         self._settings = settings
-        self._gatherer = Gatherer(lambda owned: self._open_session(settings, cluster_id, owned))
+        self._batcher = Batcher(lambda owned: self._open_session(settings, cluster_id, owned))
         return sdk.ConfigureResponse(accept_secrets=True, supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         """Validate inputs and bring them into their normal form."""
+        # Pulumi calls a value unknown if a resource that does not exist yet decides it. A preview
+        # passes such values on unchecked.
         unknown = {key: value for key, value in request.new_inputs.items() if _is_unknown(value)}
         inputs, problems = resource.check_inputs(_plain(request.new_inputs))
         return sdk.CheckResponse(
@@ -67,9 +70,9 @@ class Pihole(sdk.Provider):
             changes=bool(differences),
             replaces=[name for name, replaces in differences.items() if replaces],
             diffs=[*differences],
-            stables=["host"],
+            stables=["host"],  # no update changes it, so other resources may rely on it
             detailed_diff={
-                name: sdk.PropertyDiff(_KINDS[replaces], input_diff=True)
+                name: sdk.PropertyDiff(_DIFF_KINDS[replaces], input_diff=True)
                 for name, replaces in differences.items()
             },
         )
@@ -78,16 +81,20 @@ class Pihole(sdk.Provider):
         """Create a record; an equal record that exists is fine."""
         if request.preview:
             return sdk.CreateResponse("", request.properties)
+        # Unlike `update`, this does not own the host: another owner may have a record for it.
         edit = _edit(request.properties)
         await self._configured.apply(edit)
         return sdk.CreateResponse(record_id(edit), request.properties)
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        """Return a record as Pi-hole has it; an empty id if the record does not exist."""
+        """Return a record as Pi-hole has it; an empty id if the record does not exist.
+
+        The engine calls this for a refresh and for an import.
+        """
         key = resource.parse_id(request.resource_id)
         self._own(key[0])
-        known_ip = _plain(request.properties).get("ip")
-        record = resource.find_live(await self._configured.read(), key, known_ip)
+        state_ip = _plain(request.properties).get("ip")
+        record = resource.find_live(await self._configured.read(), key, state_ip)
         if record is None:
             return sdk.ReadResponse("")
         values = _values({"host": record.host, "ip": record.ip})
@@ -109,17 +116,17 @@ class Pihole(sdk.Provider):
 
     async def cancel(self) -> None:
         """Finish the current batch and end the session."""
-        if self._gatherer:
-            await self._gatherer.close()
+        if self._batcher:
+            await self._batcher.close()
 
     @property
-    def _configured(self) -> Gatherer:
-        if self._gatherer is None:
+    def _configured(self) -> Batcher:
+        if self._batcher is None:
             raise PiholeError("the engine has not configured the provider")
-        return self._gatherer
+        return self._batcher
 
     def _own(self, host: str) -> None:
-        """Note that the engine manages a host, for the interface that has no marker."""
+        """Note that the engine manages a host, for the interface that has no markers."""
         if self._settings.pihole_api is PiholeApi.DNS_LOCAL:
             self._configured.own(host)
 

@@ -8,7 +8,8 @@ from pic.pihole.hosts_lines import Change, Merged, apply_changes
 from pic.pihole.http import encode
 from pic.pihole.protocol import RecordEdit
 
-LIMIT = 60_000  # bytes; Pi-hole takes a body of 65,535 bytes or more for an empty one
+# Bytes. Pi-hole treats a body of 65,535 bytes or more as empty (docs/pihole.md).
+LARGEST_BODY = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class ReplaceList:
     """A request that replaces the whole list.
 
     Attributes:
-        by_line: The change that each added line belongs to.
+        by_line: The change of each added line, so that a refusal of a line leads to its edit.
     """
 
     lines: tuple[str, ...]
@@ -25,7 +26,9 @@ class ReplaceList:
 
 @dataclass(frozen=True, slots=True)
 class EditLines:
-    """Requests for single lines; each change adds its new line before it removes old ones.
+    """Requests for single lines.
+
+    Each change adds its new line before it removes old ones, so a name always resolves.
 
     Attributes:
         refusals: The edits that no request can express.
@@ -71,9 +74,10 @@ def _added(changes: Sequence[Change]) -> dict[str, Change]:
 
 
 def _line_by_line(lines: Sequence[str], changes: Sequence[Change]) -> EditLines:
-    """Refuse each change of a line with a slash.
+    """Return the requests for single lines.
 
-    Pi-hole decodes a path before it splits it, so no URL can name such a line.
+    A change that removes a line with a slash is refused. Pi-hole decodes a path before it splits
+    it, so no URL can name such a line.
     """
     refusals = {
         change.edit: PiholeError(
@@ -90,15 +94,19 @@ def _line_by_line(lines: Sequence[str], changes: Sequence[Change]) -> EditLines:
 
 
 def _fitting(lines: Sequence[str], changes: Sequence[Change]) -> Iterator[Change]:
-    """Yield the changes that fit: all that remove lines, then as many new lines as fit."""
+    """Yield the changes that fit: all that remove lines, then as many new lines as fit.
+
+    Line by line, a changed address takes two requests and a new line only one. So the changes that
+    remove lines come first.
+    """
     replacing = [change for change in changes if change.removed]
     total = list_size(apply_changes(lines, replacing))
-    if total > LIMIT:
+    if total > LARGEST_BODY:
         return
     yield from replacing
     for change in changes:
         if not change.removed:
             total += len(encode(change.put)) + len(",")
-            if total > LIMIT:
+            if total > LARGEST_BODY:
                 return
             yield change

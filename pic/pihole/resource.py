@@ -62,6 +62,7 @@ def _ip(value: object) -> str:
     except ValueError:
         raise ValueError(f"{text[:80]!r} is not an IPv4 or IPv6 address") from None
     if "%" in text:
+        # Pi-hole refuses it too, but only when the record is written.
         raise ValueError(f"{text[:80]!r} has a zone, which has no meaning on another host")
     return str(address)
 
@@ -93,21 +94,27 @@ def differences(old: Mapping[str, object], new: Mapping[str, object]) -> Iterato
     if old.get("host") != new.get("host"):
         yield "host", True
     if old.get("ip") != new.get("ip"):
+        # The id of a resource names the family, and an update cannot change the id.
         families = {Family.of(str(properties.get("ip"))) for properties in (old, new)}
         yield "ip", len(families) > 1
 
 
 def find_live(
-    records: Sequence[LiveRecord], key: tuple[str, Family], known_ip: object
+    records: Sequence[LiveRecord], key: tuple[str, Family], state_ip: object
 ) -> LiveRecord | None:
     """Return our record of a host and family; None if Pi-hole has no such record.
 
     An interrupted update leaves two records with different addresses. Then this returns the record
-    whose address the engine does not know, so that the engine sees a difference and repairs it.
+    whose address is not in the state, so that the engine sees a difference and repairs it.
+
+    Args:
+        records: All records of the Pi-hole.
+        key: The host and the family.
+        state_ip: The address in the state of the engine; None for an import.
     """
     # The host is compared first because it is cheap: each of 1,000 reads looks at 1,000 records.
     ours = [
         record for record in records if record.host == key[0] and record.ours and record.key == key
     ]
-    unknown = [record for record in ours if record.ip != known_ip]
-    return next(iter([*unknown, *ours]), None)
+    differing = [record for record in ours if record.ip != state_ip]
+    return next(iter([*differing, *ours]), None)

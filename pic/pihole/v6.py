@@ -1,7 +1,8 @@
 """Reads and writes the local DNS records of Pi-hole v6: `dns.hosts` of its configuration.
 
-A write repeats three steps until nothing differs: read, merge, write what differs. So the read of
-the next round verifies each write.
+Pi-hole has no conditional writes: another program can overwrite what pic writes, and the other way
+round. So a write repeats three steps until nothing differs: read, merge, write what differs. The
+read of each round verifies the write before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,15 +18,16 @@ from pic.pihole.protocol import RecordEdit
 from pic.pihole.requests import EditLines, ReplaceList
 from pic.pihole.v6_session import Session
 
-HOSTS = "/api/config/dns/hosts"
-# One for the whole list, one for what does not fit into it, two to repeat what others undo.
-WRITES = 4
+HOSTS_PATH = "/api/config/dns/hosts"
+# One for the whole list, one for what does not fit into it, and two to repeat what another program
+# undoes.
+MAX_WRITES = 4
 
 Failures = dict[RecordEdit, PiholeError]
 
 
 class V6:
-    """The records, within a session that the caller opens and closes."""
+    """Implements `Hosts` for version 6, within a session that the caller opens and closes."""
 
     def __init__(self, session: Session, rules: Rules) -> None:
         self._session = session
@@ -43,18 +45,20 @@ class V6:
         writes = 0
         while True:
             live = self._lines()
+            # The last write may have overwritten a line of another program, or the other way round.
             lost = hosts_lines.lost_lines(sent, live, self._rules.marker)
             merged = self._merge((*live, *lost), edits, failures)
             if merged.lines == live:
                 return failures
-            if writes == WRITES:
+            if writes == MAX_WRITES:
                 return failures | _overrun(merged, lost)
             self._check_rights()
             write = requests.restore(merged) if lost else requests.next_write(live, merged.changes)
             sent, refusals = self._write(live, write)
             failures |= refusals
-            # Each refusal makes the next attempt shorter, so a limit on those is not needed.
-            writes += not refusals
+            # Each refusal leaves one edit out of the next round, so refusals need no limit.
+            if not refusals:
+                writes += 1
 
     def _merge(
         self, lines: Sequence[str], edits: Sequence[RecordEdit], failures: Failures
@@ -65,7 +69,7 @@ class V6:
         return merged
 
     def _lines(self) -> tuple[str, ...]:
-        lines = config_value(self._session.get(HOSTS, "reading its records"), "dns", "hosts")
+        lines = config_value(self._session.get(HOSTS_PATH, "reading its records"), "dns", "hosts")
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise PiholeError(
                 "Pi-hole returned its local DNS records in a form that pic does not know: dns.hosts"
@@ -88,11 +92,13 @@ class V6:
         return (), self._edit_lines(live, write)
 
     def _replace_list(self, write: ReplaceList) -> tuple[Sequence[str], Failures]:
-        answer = self._session.request("PATCH", HOSTS, requests.list_body(write.lines))
+        answer = self._session.request("PATCH", HOSTS_PATH, requests.list_body(write.lines))
         if answer.status < 300:
             return write.lines, {}
-        at = answers.position(answer)
-        text = write.lines[at] if at is not None and at < len(write.lines) else None
+        # Pi-hole refuses the whole list because of one line. If pic added that line, the next round
+        # leaves its edit out. Any other line blocks every write.
+        index = answers.position(answer)
+        text = write.lines[index] if index is not None and index < len(write.lines) else None
         if text is None:
             raise answers.refusal(answer, "writing its records")
         change = write.by_line.get(text)
@@ -102,22 +108,24 @@ class V6:
 
     def _edit_lines(self, live: Sequence[str], write: EditLines) -> Failures:
         failures = dict(write.refusals)
-        # Follows each request, because Pi-hole names a bad line by its position.
+        # A copy of Pi-hole's list after each request: Pi-hole names a bad line by its position.
         current = list(live)
         for change in write.changes:
+            # First the new line: the other order leaves the name without an address for a moment.
             error = self._put(change.put, current) if change.put is not None else None
             if error is not None:
                 failures[change.edit] = error
                 continue
-            for at in change.removed:
-                self._delete(live[at], current)
+            for index in change.removed:
+                self._delete(live[index], current)
         return failures
 
     def _put(self, text: str, current: list[str]) -> PiholeError | None:
         """Add a line; return the error if Pi-hole refuses this line."""
-        answer = self._session.request("PUT", f"{HOSTS}/{quote(text, safe='')}")
+        answer = self._session.request("PUT", f"{HOSTS_PATH}/{quote(text, safe='')}")
         if answer.status < 300:
             current.append(text)
+        # An earlier write without an answer may have added this line, byte for byte.
         elif answers.error_message(answer) != "Item already present":
             self._check_blocked(answer, current)
             error = answers.refusal(answer, f"writing {text!r}")
@@ -127,17 +135,20 @@ class V6:
         return None
 
     def _delete(self, text: str, current: list[str]) -> None:
-        answer = self._session.request("DELETE", f"{HOSTS}/{quote(text, safe='')}")
+        answer = self._session.request("DELETE", f"{HOSTS_PATH}/{quote(text, safe='')}")
+        # 404 means that the line does not exist any more.
         if answer.status not in (204, 404):
             self._check_blocked(answer, current)
             raise answers.refusal(answer, f"deleting {text!r}")
+        # Of equal lines, Pi-hole removes the first one as well.
         current.remove(text)
 
     def _check_blocked(self, answer: Response, current: Sequence[str]) -> None:
         """Raise if the refusal is about another line: Pi-hole validates all lines at each write."""
-        at = answers.position(answer)
-        if at is not None and at < len(current):
-            raise self._blocked(current[at], answer)
+        # The position of a new line is the length of the list.
+        index = answers.position(answer)
+        if index is not None and index < len(current):
+            raise self._blocked(current[index], answer)
 
     def _blocked(self, text: str, answer: Response) -> PiholeError:
         is_ours = hosts_lines.is_ours(text, self._rules.marker)
@@ -156,7 +167,9 @@ def check_rights(session: Session) -> None:
     Raises:
         PiholeError: There is such a setting, or Pi-hole did not return its configuration.
     """
-    detail = session.get(f"{HOSTS}?detailed=true", "reading its configuration")
+    # With misc.readOnly, Pi-hole answers PUT and DELETE with success and forgets them at its next
+    # start. So the answer to a write does not show the problem.
+    detail = session.get(f"{HOSTS_PATH}?detailed=true", "reading its configuration")
     if config_value(detail, "dns", "hosts", "flags", "env_var") is True:
         raise PiholeError(answers.ENVIRONMENT, kind=FailureClass.INVALID)
     misc = session.get("/api/config/misc/readOnly", "reading its configuration")
@@ -166,6 +179,7 @@ def check_rights(session: Session) -> None:
 
 def config_value(answer: Raw, *path: str) -> object:
     """Return a value of Pi-hole's configuration; None if the answer has no such path."""
+    # Pi-hole answers a path that it does not have with an empty object and status 200.
     value: object = answer.get("config")
     try:
         for key in path:
@@ -194,7 +208,7 @@ def _overrun(merged: Merged, lost: Sequence[str]) -> Failures:
             " program do so"
         )
     error = PiholeError(
-        f"Pi-hole did not keep what pic wrote {WRITES} times: another program writes its local DNS"
-        " records at the same time. Let only one program do so"
+        f"Pi-hole did not keep what pic wrote {MAX_WRITES} times: another program writes its local"
+        " DNS records at the same time. Let only one program do so"
     )
     return {change.edit: error for change in merged.changes}

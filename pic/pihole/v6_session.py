@@ -1,6 +1,7 @@
 """Opens and closes one session of Pi-hole's API, version 6.
 
-Pi-hole has 16 sessions, and one without a logout stays in use for half an hour.
+Pi-hole allows 16 sessions at once. A session that does not log out stays in use for half an hour,
+so pic logs out even after an error.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ from pic.pihole import answers
 from pic.pihole.http import Client, Response
 
 ATTEMPTS = 3
-PAUSE = 1.1  # seconds; Pi-hole limits the logins within each second of its clock
+# Seconds. Pi-hole counts the logins within each second of its clock, so a longer pause is enough.
+PAUSE = 1.1
 
 _NOT_V6 = (
     "{} answers, but not as a Pi-hole of version 6 does ({}). pic:piholeApi v6 needs Pi-hole v6.0.3"
@@ -85,7 +87,7 @@ class Session:
 
     def _send(self, method: str, path: str, body: Raw | None = None) -> Response:
         if not self._client.settled:
-            # Pi-hole may still work on a request that a signal cut short, and two at once crash it.
+            # Pi-hole may still work on a request that got no answer, and two at once can crash it.
             self._sleep(self._pause)
         headers = {} if self._sid is None else {"X-FTL-SID": self._sid}
         return self._client.send(method, path, body, headers)
@@ -102,8 +104,8 @@ class Session:
     def _try_login(self) -> Response:
         """Send the password, and again after a pause if the rate limit may have refused it.
 
-        Over the limit, Pi-hole answers a correct app password as if it were wrong. So this repeats
-        a 401 once.
+        Over the limit, Pi-hole answers a correct app password as if it were wrong. So this also
+        tries once more after a 401.
         """
         answer = self._send("POST", "/api/auth", {"password": self._password})
         for attempt in range(1, ATTEMPTS):
@@ -125,6 +127,7 @@ class Session:
 
 
 def _header_value(sid: str) -> str:
+    # A line break in a header would start another header.
     if not sid.isascii() or not sid.isprintable():
         raise PiholeError("Pi-hole returned a session id that an HTTP header cannot hold")
     return sid

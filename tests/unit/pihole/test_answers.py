@@ -2,8 +2,8 @@ import pytest
 
 from pic.core.errors import FailureClass
 from pic.pihole.answers import (
-    APP_MAY_NOT,
-    CLI_MAY_NOT,
+    APP_SESSION_READS_ONLY,
+    CLI_SESSION_READS_ONLY,
     ENVIRONMENT,
     RATE,
     READ_ONLY,
@@ -30,8 +30,8 @@ APP = "The current app session is not allowed to … (webserver.api.app_sudo is 
     ("answer", "expected"),
     [
         (error(401, "unauthorized", "Unauthorized"), (FailureClass.AUTH, None, WRONG_PASSWORD)),
-        (error(403, "forbidden", READ, APP), (FailureClass.AUTH, None, APP_MAY_NOT)),
-        (error(403, "forbidden", READ, CLI), (FailureClass.AUTH, None, CLI_MAY_NOT)),
+        (error(403, "forbidden", READ, APP), (FailureClass.AUTH, None, APP_SESSION_READS_ONLY)),
+        (error(403, "forbidden", READ, CLI), (FailureClass.AUTH, None, CLI_SESSION_READS_ONLY)),
         (
             error(403, "forbidden", "The config is currently in read-only mode"),
             (FailureClass.AUTH, None, READ_ONLY),

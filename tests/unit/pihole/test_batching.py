@@ -8,7 +8,7 @@ import pytest
 
 from pic.core.errors import FailureClass, PicError, PiholeError
 from pic.core.model import Family, LiveRecord
-from pic.pihole.batching import Gatherer, Window
+from pic.pihole.batching import Batcher, Window
 from pic.pihole.protocol import RecordEdit
 from tests.support.pihole import MemoryPihole
 
@@ -21,16 +21,16 @@ def put(host: str, ip: str = "10.0.0.1") -> RecordEdit:
     return RecordEdit(host, Family.A, ip)
 
 
-def with_gatherer(
-    pihole: MemoryPihole, act: Callable[[Gatherer], Awaitable[T]], window: Window | None = LONG_IDLE
+def with_batcher(
+    pihole: MemoryPihole, act: Callable[[Batcher], Awaitable[T]], window: Window | None = LONG_IDLE
 ) -> T:
     async def run() -> T:
-        gatherer = Gatherer(pihole.open, window)
+        batcher = Batcher(pihole.open, window)
         try:
-            return await act(gatherer)
+            return await act(batcher)
         finally:
-            await gatherer.close()
-            await gatherer.close()
+            await batcher.close()
+            await batcher.close()
 
     return asyncio.run(run())
 
@@ -52,13 +52,13 @@ async def until(holds: Callable[[], bool]) -> None:
 def test_requests_at_the_same_time_are_one_batch() -> None:
     pihole = MemoryPihole([LiveRecord("old.lan", "10.0.0.9", ours=True)])
 
-    answers = with_gatherer(
+    answers = with_batcher(
         pihole,
-        lambda gatherer: together(
-            gatherer.apply(put("a.lan")),
-            gatherer.apply(put("b.lan")),
-            gatherer.read(),
-            gatherer.read(),
+        lambda batcher: together(
+            batcher.apply(put("a.lan")),
+            batcher.apply(put("b.lan")),
+            batcher.read(),
+            batcher.read(),
         ),
     )
 
@@ -73,10 +73,10 @@ def test_requests_at_the_same_time_are_one_batch() -> None:
 def test_two_edits_of_one_record_run_one_after_the_other() -> None:
     pihole = MemoryPihole()
 
-    with_gatherer(
+    with_batcher(
         pihole,
-        lambda gatherer: together(
-            *(gatherer.apply(put("a.lan", ip)) for ip in ("10.0.0.1", "10.0.0.2"))
+        lambda batcher: together(
+            *(batcher.apply(put("a.lan", ip)) for ip in ("10.0.0.1", "10.0.0.2"))
         ),
     )
 
@@ -88,8 +88,8 @@ def test_two_edits_of_one_record_run_one_after_the_other() -> None:
 def test_a_failed_edit_does_not_stop_the_others() -> None:
     pihole = MemoryPihole(refuses=frozenset({"b.lan"}))
 
-    answers = with_gatherer(
-        pihole, lambda gatherer: together(*(gatherer.apply(put(f"{name}.lan")) for name in "abc"))
+    answers = with_batcher(
+        pihole, lambda batcher: together(*(batcher.apply(put(f"{name}.lan")) for name in "abc"))
     )
 
     assert outcomes(answers) == ["done", "no b.lan", "done"]
@@ -101,24 +101,24 @@ def test_a_failed_edit_does_not_stop_the_others() -> None:
 def test_an_error_that_would_repeat_fails_all_later_batches(kind: FailureClass) -> None:
     pihole = MemoryPihole(fails=[PiholeError("no answer", kind=kind)])
 
-    async def act(gatherer: Gatherer) -> list[object]:
-        first = await together(gatherer.apply(put("a.lan")), gatherer.read())
-        return [*first, *await together(gatherer.apply(put("b.lan")))]
+    async def act(batcher: Batcher) -> list[object]:
+        first = await together(batcher.apply(put("a.lan")), batcher.read())
+        return [*first, *await together(batcher.apply(put("b.lan")))]
 
-    assert outcomes(with_gatherer(pihole, act)) == ["no answer"] * 3
+    assert outcomes(with_batcher(pihole, act)) == ["no answer"] * 3
     assert pihole.log == [("open",)]
 
 
 def test_an_invalid_batch_does_not_fail_the_next_one() -> None:
     pihole = MemoryPihole()
 
-    async def act(gatherer: Gatherer) -> list[object]:
-        await gatherer.read()
+    async def act(batcher: Batcher) -> list[object]:
+        await batcher.read()
         pihole.fails.append(PiholeError("a foreign line", kind=FailureClass.INVALID))
-        first = await together(gatherer.apply(put("a.lan")))
-        return [*first, *await together(gatherer.apply(put("b.lan")))]
+        first = await together(batcher.apply(put("a.lan")))
+        return [*first, *await together(batcher.apply(put("b.lan")))]
 
-    assert outcomes(with_gatherer(pihole, act)) == ["a foreign line", "done"]
+    assert outcomes(with_batcher(pihole, act)) == ["a foreign line", "done"]
     assert pihole.log == [
         *(("open",), "read", ("apply", ("a.lan", "10.0.0.1")), "close"),
         *(("open",), ("apply", ("b.lan", "10.0.0.1")), "close"),
@@ -128,12 +128,12 @@ def test_an_invalid_batch_does_not_fail_the_next_one() -> None:
 def test_an_idle_session_ends_and_a_later_request_opens_a_new_one() -> None:
     pihole = MemoryPihole(fails_to_close=True)
 
-    async def act(gatherer: Gatherer) -> None:
-        await gatherer.read()
+    async def act(batcher: Batcher) -> None:
+        await batcher.read()
         await until(lambda: pihole.log[-1] == "close")
-        await gatherer.read()
+        await batcher.read()
 
-    with_gatherer(pihole, act, Window(idle=0.001))
+    with_batcher(pihole, act, Window(idle=0.001))
 
     assert pihole.log == [("open",), "read", "close", ("open",), "read", "close"]
 
@@ -141,14 +141,14 @@ def test_an_idle_session_ends_and_a_later_request_opens_a_new_one() -> None:
 def test_a_batch_starts_even_if_requests_keep_coming() -> None:
     pihole = MemoryPihole()
 
-    async def act(gatherer: Gatherer) -> None:
+    async def act(batcher: Batcher) -> None:
         jobs = []
         while not pihole.log:
-            jobs.append(asyncio.ensure_future(gatherer.read()))
+            jobs.append(asyncio.ensure_future(batcher.read()))
             await asyncio.sleep(0)
         await asyncio.gather(*jobs)
 
-    with_gatherer(pihole, act, Window(quiet=0.001, limit=0.01, idle=60))
+    with_batcher(pihole, act, Window(quiet=0.001, limit=0.01, idle=60))
 
     assert pihole.log[:2] == [("open",), "read"]
 
@@ -156,14 +156,14 @@ def test_a_batch_starts_even_if_requests_keep_coming() -> None:
 def test_a_session_knows_every_owned_host_so_far() -> None:
     pihole = MemoryPihole()
 
-    async def act(gatherer: Gatherer) -> None:
-        gatherer.own("a.lan")
-        await gatherer.read()
-        gatherer.own("b.lan")
-        await gatherer.read()
-        await gatherer.read()
+    async def act(batcher: Batcher) -> None:
+        batcher.own("a.lan")
+        await batcher.read()
+        batcher.own("b.lan")
+        await batcher.read()
+        await batcher.read()
 
-    with_gatherer(pihole, act)
+    with_batcher(pihole, act)
 
     assert pihole.log == [
         *(("open", "a.lan"), "read", "close"),
@@ -175,53 +175,53 @@ def test_closing_finishes_the_current_batch_and_refuses_the_rest() -> None:
     pihole = MemoryPihole()
     pihole.gate.clear()
 
-    async def act(gatherer: Gatherer) -> list[object]:
-        first = asyncio.ensure_future(gatherer.apply(put("a.lan")))
+    async def act(batcher: Batcher) -> list[object]:
+        first = asyncio.ensure_future(batcher.apply(put("a.lan")))
         await until(lambda: bool(pihole.log))
-        second = asyncio.ensure_future(gatherer.apply(put("b.lan")))
+        second = asyncio.ensure_future(batcher.apply(put("b.lan")))
         await asyncio.sleep(0)
-        closing = asyncio.ensure_future(gatherer.close())
+        closing = asyncio.ensure_future(batcher.close())
         await asyncio.sleep(0)
         pihole.gate.set()
         await closing
-        return await together(first, second, gatherer.apply(put("c.lan")))  # type: ignore[arg-type]
+        return await together(first, second, batcher.apply(put("c.lan")))  # type: ignore[arg-type]
 
-    assert outcomes(with_gatherer(pihole, act)) == ["done", INTERRUPTED, INTERRUPTED]
+    assert outcomes(with_batcher(pihole, act)) == ["done", INTERRUPTED, INTERRUPTED]
     assert pihole.log == [("open",), ("apply", ("a.lan", "10.0.0.1")), "close"]
 
 
 def test_closing_before_a_batch_starts_sends_nothing() -> None:
     pihole = MemoryPihole()
 
-    async def act(gatherer: Gatherer) -> list[object]:
-        first = asyncio.ensure_future(gatherer.apply(put("a.lan")))
+    async def act(batcher: Batcher) -> list[object]:
+        first = asyncio.ensure_future(batcher.apply(put("a.lan")))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        await gatherer.close()
+        await batcher.close()
         return await together(first)  # type: ignore[arg-type]
 
-    assert outcomes(with_gatherer(pihole, act, Window(quiet=0.01, idle=60))) == [INTERRUPTED]
+    assert outcomes(with_batcher(pihole, act, Window(quiet=0.01, idle=60))) == [INTERRUPTED]
     assert pihole.log == []
 
 
 def test_a_cancelled_request_gets_no_answer() -> None:
     pihole = MemoryPihole()
 
-    async def act(gatherer: Gatherer) -> list[object]:
-        first = asyncio.ensure_future(gatherer.read())
+    async def act(batcher: Batcher) -> list[object]:
+        first = asyncio.ensure_future(batcher.read())
         await asyncio.sleep(0)
         first.cancel()
-        return await together(gatherer.read())
+        return await together(batcher.read())
 
-    assert with_gatherer(pihole, act) == [()]
+    assert with_batcher(pihole, act) == [()]
 
 
 def test_without_a_request_no_session_opens() -> None:
     pihole = MemoryPihole()
 
-    async def act(_: Gatherer) -> None:
+    async def act(_: Batcher) -> None:
         """Send no request."""
 
-    with_gatherer(pihole, act)
+    with_batcher(pihole, act)
 
     assert pihole.log == []

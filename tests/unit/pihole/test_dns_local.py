@@ -9,7 +9,7 @@ import pytest
 from dev.pihole import Fault, PiHole
 from pic.core.errors import FailureClass
 from pic.core.model import Family, LiveRecord
-from pic.pihole.dns_local import LOCAL, DnsLocal
+from pic.pihole.dns_local import RECORDS_PATH, DnsLocal
 from pic.pihole.http import Client
 from pic.pihole.protocol import RecordEdit
 from tests.support.pihole_fakes import (
@@ -37,7 +37,7 @@ def dns_local(server: PiHole, *owned: str, take_over: bool = False) -> DnsLocal:
 
 
 def requests(server: PiHole) -> list[str]:
-    return [f"{entry.method} {entry.path.removeprefix(LOCAL)}" for entry in server.log]
+    return [f"{entry.method} {entry.path.removeprefix(RECORDS_PATH)}" for entry in server.log]
 
 
 def failures(errors: object) -> list[tuple[str, FailureClass, str]]:
@@ -195,7 +195,7 @@ def test_a_server_error_for_a_second_address_is_a_failure() -> None:
         ]
 
 
-def test_a_write_that_others_undo_is_repeated_a_limited_number_of_times() -> None:
+def test_a_write_that_another_program_undoes_is_repeated_a_limited_number_of_times() -> None:
     lost_posts = Fault("answer", method="POST", status=201, body={}, times=3)
     with pihole() as (server, local):
         server.inject(lost_posts)

@@ -11,7 +11,7 @@ import pytest
 from dev.pihole import PiHole, tls
 from pic.core.errors import FailureClass, PiholeError
 from pic.pihole.http import (
-    LARGEST,
+    LARGEST_ANSWER,
     Client,
     HttpTimeouts,
     Response,
@@ -58,7 +58,7 @@ def test_each_request_goes_below_the_url_on_its_own_connection() -> None:
         answers = [client.send("PUT", "/api/x", {"b": "ü"}, {"X-It": "y"}), client.send("GET", "/")]
 
     host = server.url.removeprefix("http://")
-    same = ["Accept: application/json", "Connection: close", "Content-Type: application/json"]
+    common = ["Accept: application/json", "Connection: close", "Content-Type: application/json"]
     assert answers == [Response(200, {"a": 1}), Response(204)]
     assert server.heads == [
         [
@@ -66,7 +66,7 @@ def test_each_request_goes_below_the_url_on_its_own_connection() -> None:
             f"Host: {host}",
             "Accept-Encoding: identity",
             "Content-Length: 14",
-            *same,
+            *common,
             "User-Agent: pic",
             "X-It: y",
         ],
@@ -74,7 +74,7 @@ def test_each_request_goes_below_the_url_on_its_own_connection() -> None:
             "GET /pihole/ HTTP/1.1",
             f"Host: {host}",
             "Accept-Encoding: identity",
-            *same,
+            *common,
             "User-Agent: pic",
         ],
     ]
@@ -126,7 +126,8 @@ def test_many_threads_send_one_request_at_a_time() -> None:
             " Pi-hole",
         ),
         (
-            b"HTTP/1.1 200 X\r\nContent-Length: %d\r\n\r\n" % (LARGEST + 1) + b" " * LARGEST,
+            b"HTTP/1.1 200 X\r\nContent-Length: %d\r\n\r\n" % (LARGEST_ANSWER + 1)
+            + b" " * LARGEST_ANSWER,
             "the answer is broken (IncompleteRead); check that pic:piholeUrl is the URL of a"
             " Pi-hole",
         ),

@@ -59,13 +59,13 @@ def test_the_lock_is_an_empty_file_that_all_users_can_lock(url: str) -> None:
 
 
 def test_pic_waits_for_the_lock_until_a_deadline_and_names_its_holder(url: str) -> None:
-    slept: list[float] = []
-    timeouts = LockTimeouts(60.0, 20.0, slept.append, lambda: sum(slept))
+    pauses: list[float] = []
+    timeouts = LockTimeouts(60.0, 20.0, pauses.append, lambda: sum(pauses))
 
     with hold_lock(url):
         error = refused(lambda: lock_once(url, timeouts))
 
-    assert slept == [20.0] * 3
+    assert pauses == [20.0] * 3
     assert error == (
         FailureClass.TEMPORARY,
         60,

@@ -3,7 +3,7 @@ from pic.core.model import Family
 from pic.pihole.hosts_lines import Change
 from pic.pihole.protocol import RecordEdit
 from pic.pihole.requests import (
-    LIMIT,
+    LARGEST_BODY,
     EditLines,
     ReplaceList,
     list_size,
@@ -52,13 +52,13 @@ def test_a_line_with_a_slash_is_replaced_with_the_whole_list() -> None:
 
 
 def test_the_list_takes_as_many_new_lines_as_fit() -> None:
-    foreign = [f"{at}{LONG}" for at in range(58)]
-    changes = [moved("a", 0), *(new(f"b{at}", f"{at}{LONG}") for at in range(100))]
+    foreign = [f"{index}{LONG}" for index in range(58)]
+    changes = [moved("a", 0), *(new(f"b{index}", f"{index}{LONG}") for index in range(100))]
 
     write = next_write(foreign, changes)
 
     assert isinstance(write, ReplaceList)
-    assert list_size(write.lines) <= LIMIT < list_size((*write.lines, f"2{LONG}"))
+    assert list_size(write.lines) <= LARGEST_BODY < list_size((*write.lines, f"2{LONG}"))
     assert write == ReplaceList(
         ("moved a", *foreign[1:], f"0{LONG}", f"1{LONG}"),
         {"moved a": changes[0], f"0{LONG}": changes[1], f"1{LONG}": changes[2]},
@@ -66,14 +66,14 @@ def test_the_list_takes_as_many_new_lines_as_fit() -> None:
 
 
 def test_new_lines_go_one_by_one_if_none_fits() -> None:
-    foreign = [f"{at}{LONG}" for at in range(59)]
+    foreign = [f"{index}{LONG}" for index in range(59)]
     changes = [new("a", LONG), new("b", LONG)]
 
     assert next_write(foreign, changes) == EditLines(tuple(changes))
 
 
 def test_a_change_that_no_request_can_express_is_refused() -> None:
-    foreign = [f"{at}{LONG}" for at in range(61)]
+    foreign = [f"{index}{LONG}" for index in range(61)]
     slashed, other = moved("web", 61), moved("a", 0)
 
     write = next_write([*foreign, SLASHED], [other, slashed])

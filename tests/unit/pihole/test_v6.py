@@ -1,4 +1,4 @@
-"""Reads and writes of Pi-hole v6, against a simulation that two requests at once kill."""
+"""Reads and writes of Pi-hole v6, against a simulation that dies of two requests at once."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from dev.pihole import Fault, PiHole
 from pic.core.errors import FailureClass
 from pic.core.model import Family, LiveRecord
 from pic.pihole.protocol import RecordEdit
-from pic.pihole.v6 import HOSTS
+from pic.pihole.v6 import HOSTS_PATH
 from tests.support.pihole_fakes import (
     CLUSTER,
     a,
@@ -16,12 +16,15 @@ from tests.support.pihole_fakes import (
 )
 from tests.support.pihole_v6 import FOREIGN, pihole
 
-LONG = [f"10.1.{at // 250}.{at % 250} host-{at}.example.com # {'x' * 60}" for at in range(700)]
+LONG = [
+    f"10.1.{index // 250}.{index % 250} host-{index}.example.com # {'x' * 60}"
+    for index in range(700)
+]
 
 
 def requests(server: PiHole) -> list[str]:
     """Return the reads and writes after the login."""
-    return [f"{entry.method} {entry.path.removeprefix(HOSTS)}" for entry in server.log[1:]]
+    return [f"{entry.method} {entry.path.removeprefix(HOSTS_PATH)}" for entry in server.log[1:]]
 
 
 READ = "GET "
@@ -99,7 +102,7 @@ def test_the_right_to_write_is_checked_once_in_a_session() -> None:
 
 def test_lines_that_do_not_fit_into_one_request_follow_one_by_one() -> None:
     with pihole([*FOREIGN, *LONG[:620]]) as (server, hosts):
-        edits = [a(f"app-{at:02}.example.com") for at in range(40)]
+        edits = [a(f"app-{index:02}.example.com") for index in range(40)]
 
         assert hosts.apply(edits) == {}
         new = [ours("192.0.2.9", edit.host) for edit in edits]
@@ -151,8 +154,8 @@ def test_a_line_that_no_request_can_remove_stays() -> None:
         assert server.lines == [slashed, *LONG]
 
 
-def bad(at: int, why: str = "invalid hostname") -> dict[str, object]:
-    error = {"key": "bad_request", "message": "Invalid value", "hint": f"dns.hosts[{at}]: {why}"}
+def bad(index: int, why: str = "invalid hostname") -> dict[str, object]:
+    error = {"key": "bad_request", "message": "Invalid value", "hint": f"dns.hosts[{index}]: {why}"}
     return {"error": error}
 
 
@@ -161,7 +164,7 @@ def test_a_refused_record_stops_no_other_record(records: list[str]) -> None:
     with pihole(records) as (server, hosts):
         method = "PATCH" if records == FOREIGN else "PUT"
         refusal = bad(len(records))
-        server.inject(Fault("answer", method=method, path=HOSTS, status=400, body=refusal))
+        server.inject(Fault("answer", method=method, path=HOSTS_PATH, status=400, body=refusal))
 
         failures = hosts.apply([a("a"), a("b"), a("c")])
 
@@ -183,7 +186,7 @@ def test_the_error_names_a_bad_foreign_line_that_blocks_every_write(
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
         server.lines = [ours("192.0.2.9", "web"), junk]
         fault = Fault(
-            "answer", method="DELETE", path=HOSTS, status=400, body=bad(1, 'invalid ("")')
+            "answer", method="DELETE", path=HOSTS_PATH, status=400, body=bad(1, 'invalid ("")')
         )
         server.inject(fault)
 
@@ -219,7 +222,7 @@ def test_an_error_that_names_no_line_fails_all_edits(
     method: str, edits: list[RecordEdit], action: str, status: int, kind: FailureClass
 ) -> None:
     with pihole([ours("192.0.2.9", "web")]) as (server, hosts):
-        server.inject(Fault("answer", method=method, path=HOSTS, status=status, body="Oh"))
+        server.inject(Fault("answer", method=method, path=HOSTS_PATH, status=status, body="Oh"))
 
         assert refused(lambda: hosts.apply(edits)) == (
             kind,

@@ -21,8 +21,8 @@ AUTH = "/api/auth"
 READ_ONLY = "/api/config/misc/readOnly"
 
 
-def new_session(server: PiHole, password: str = "", slept: list[float] | None = None) -> Session:
-    sleep = ([] if slept is None else slept).append
+def new_session(server: PiHole, password: str = "", pauses: list[float] | None = None) -> Session:
+    sleep = ([] if pauses is None else pauses).append
     return Session(Client(server.url), password or server.password, sleep)
 
 
@@ -56,14 +56,14 @@ def test_a_session_ends_with_its_block(server: PiHole) -> None:
 
 
 def test_pic_pauses_after_a_request_without_an_answer(server: PiHole) -> None:
-    slept: list[float] = []
+    pauses: list[float] = []
     server.inject(Fault("drop", path="readOnly"))
 
-    with new_session(server, slept=slept) as session:
+    with new_session(server, pauses=pauses) as session:
         assert refused(lambda: session.get(READ_ONLY, "reading"))[0] == FailureClass.TEMPORARY
         session.get(READ_ONLY, "reading")
 
-    assert slept == [1.1]
+    assert pauses == [1.1]
 
 
 @pytest.mark.parametrize("ending", [PiholeError, KeyboardInterrupt, SystemExit])
@@ -128,9 +128,9 @@ def test_a_password_that_changes_during_a_session_is_wrong(server: PiHole) -> No
 
 
 def test_a_wrong_password_is_tried_again_after_a_pause(server: PiHole) -> None:
-    slept: list[float] = []
+    pauses: list[float] = []
 
-    error = refused(lambda: open_and_close(new_session(server, "wrong", slept)))
+    error = refused(lambda: open_and_close(new_session(server, "wrong", pauses)))
 
     assert error == (
         FailureClass.AUTH,
@@ -139,7 +139,7 @@ def test_a_wrong_password_is_tried_again_after_a_pause(server: PiHole) -> None:
         " password. To create one, open the web interface of Pi-hole, go to Settings, Web interface"
         " / API, switch to expert mode, and choose Configure app password",
     )
-    assert (slept, requests(server)) == ([1.1], ["POST /api/auth 401"] * 2)
+    assert (pauses, requests(server)) == ([1.1], ["POST /api/auth 401"] * 2)
 
 
 def test_an_app_password_that_the_rate_limit_refused_works_at_the_second_attempt() -> None:
@@ -152,17 +152,17 @@ def test_an_app_password_that_the_rate_limit_refused_works_at_the_second_attempt
 
 
 def test_pic_waits_for_the_rate_limit_but_not_for_long(server: PiHole) -> None:
-    slept: list[float] = []
+    pauses: list[float] = []
     server.logins = "rate-limited"
 
-    error = refused(lambda: open_and_close(new_session(server, slept=slept)))
+    error = refused(lambda: open_and_close(new_session(server, pauses=pauses)))
 
     assert error == (
         FailureClass.RATE_LIMITED,
         60,
         "Pi-hole refuses the login because too many logins came within a second",
     )
-    assert (slept, requests(server)) == ([1.1, 1.1], ["POST /api/auth 429"] * 3)
+    assert (pauses, requests(server)) == ([1.1, 1.1], ["POST /api/auth 429"] * 3)
 
 
 def test_a_login_succeeds_once_the_rate_limit_ends(server: PiHole) -> None:
@@ -175,11 +175,11 @@ def test_a_login_succeeds_once_the_rate_limit_ends(server: PiHole) -> None:
 
 
 def test_pic_does_not_wait_for_a_free_session() -> None:
-    slept: list[float] = []
+    pauses: list[float] = []
     with PiHole(max_sessions=3) as server:
         server.occupy(3)
 
-        error = refused(lambda: open_and_close(new_session(server, slept=slept)))
+        error = refused(lambda: open_and_close(new_session(server, pauses=pauses)))
 
         assert error == (
             FailureClass.RATE_LIMITED,
@@ -188,7 +188,7 @@ def test_pic_does_not_wait_for_a_free_session() -> None:
             " request. Log out of some in Settings, Web interface / API, or raise"
             " webserver.api.max_sessions",
         )
-        assert (slept, requests(server)) == ([], ["POST /api/auth 429"])
+        assert (pauses, requests(server)) == ([], ["POST /api/auth 429"])
 
 
 def test_a_second_factor_needs_an_app_password() -> None:

@@ -10,7 +10,7 @@ from pic.core.errors import FailureClass
 from pic.pihole import answers
 from pic.pihole.hosts_lines import Rules, marker_for
 from pic.pihole.http import Client
-from pic.pihole.v6 import HOSTS, V6
+from pic.pihole.v6 import HOSTS_PATH, V6
 from pic.pihole.v6_session import Session
 from tests.support.pihole_fakes import (
     CLUSTER,
@@ -30,8 +30,8 @@ from tests.support.pihole_v6 import APP_PASSWORD, FOREIGN, logged_in, pihole
     [
         ({"env_hosts": True}, FailureClass.INVALID, answers.ENVIRONMENT),
         ({"read_only": True}, FailureClass.AUTH, answers.READ_ONLY),
-        ({"app_password": APP_PASSWORD}, FailureClass.AUTH, answers.APP_MAY_NOT),
-        ({"cli_password": APP_PASSWORD}, FailureClass.AUTH, answers.CLI_MAY_NOT),
+        ({"app_password": APP_PASSWORD}, FailureClass.AUTH, answers.APP_SESSION_READS_ONLY),
+        ({"cli_password": APP_PASSWORD}, FailureClass.AUTH, answers.CLI_SESSION_READS_ONLY),
     ],
 )
 def test_nothing_is_written_if_pihole_does_not_allow_it(
@@ -72,8 +72,8 @@ def test_a_line_that_exists_or_is_gone_already_counts_as_done() -> None:
         assert server.lines == [ours("192.0.2.9", "web")]
 
 
-def test_a_write_that_others_undo_is_repeated_a_limited_number_of_times() -> None:
-    undone = Fault("answer", method="PUT", path=HOSTS, status=201, body={}, times=3)
+def test_a_write_that_another_program_undoes_is_repeated_a_limited_number_of_times() -> None:
+    undone = Fault("answer", method="PUT", path=HOSTS_PATH, status=201, body={}, times=3)
     with pihole(FOREIGN) as (server, hosts):
         server.inject(undone)
         assert hosts.apply([a("web")]) == {}

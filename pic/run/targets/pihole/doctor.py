@@ -109,7 +109,7 @@ def _interface(connection: _Connection) -> Finding:
     """
     client, api = connection.client, connection.settings.pihole_api
     is_v6 = api is PiholeApi.V6
-    answer = client.send("GET", AUTH if is_v6 else dns_local.LOCAL)
+    answer = client.send("GET", AUTH if is_v6 else dns_local.RECORDS_PATH)
     if answer.status not in _STATUS_BEFORE_LOGIN or (is_v6 and "session" not in answer.data):
         raise PiholeError(
             f"{client.url} answers, but without the interface {api.value} (HTTP {answer.status}):"
@@ -164,9 +164,9 @@ def _password_kind(session: Mapping[str, object] | None) -> str:
 def _rights(session: Session, password: str) -> Iterator[Finding]:
     problem = ""
     if password == CLI:
-        problem = answers.CLI_MAY_NOT
+        problem = answers.CLI_SESSION_READS_ONLY
     elif password == APP and not _setting(session, "app_sudo"):
-        problem = answers.APP_MAY_NOT
+        problem = answers.APP_SESSION_READS_ONLY
     if problem:
         yield failed(RIGHTS, problem, exit_code=USAGE)
         return

@@ -204,7 +204,7 @@ def test_a_missing_password_is_a_failure(checkout: FakeCheckout) -> None:
             lambda: PiHole(app_password=APP),
             APP,
             "an app password",
-            failed("pihole rights", answers.APP_MAY_NOT, exit_code=2),
+            failed("pihole rights", answers.APP_SESSION_READS_ONLY, exit_code=2),
         ),
         (
             lambda: PiHole(app_password=APP, app_sudo=True),
@@ -216,7 +216,7 @@ def test_a_missing_password_is_a_failure(checkout: FakeCheckout) -> None:
             lambda: PiHole(cli_password=CLI),
             CLI,
             "its CLI password",
-            failed("pihole rights", answers.CLI_MAY_NOT, exit_code=2),
+            failed("pihole rights", answers.CLI_SESSION_READS_ONLY, exit_code=2),
         ),
         (
             lambda: PiHole(read_only=True),
