@@ -1,6 +1,7 @@
 """Builds one snapshot from raw Kubernetes objects, which come from the cluster or from files.
 
-No I/O.
+Both sources go through the same parsers, so a plan from files and a plan from the cluster agree. An
+object that cannot be parsed becomes `Unreadable` and affects no other object. No I/O.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,7 +58,7 @@ class RawSnapshot:
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
     """Sort the objects of files by kind, and ignore kinds and API groups that pic does not read.
 
-    A PangolinResource counts as live only if it has a stack label: pic created it then.
+    A PangolinResource counts as live only if it has a stack label, because then pic created it.
     """
     objects: dict[str, list[Raw]] = {}
     for body in bodies:
@@ -115,6 +116,7 @@ def _unreadable(kind: str, body: Raw, problem: str) -> Unreadable:
         namespace,
         name,
         problem,
+        # Uid and age count although the rest cannot be read: an Ingress keeps its live hosts.
         uid=text(metadata.get("uid")) or names.derived_uid(kind, namespace, name),
         created=parse.timestamp(metadata.get("creationTimestamp")),
     )

@@ -121,10 +121,12 @@ def propose(raw: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
     new, old, removed = (
         overlay.restrict(read_files(group, raw.schema), namespaces) for group in paths
     )
+    # An object that only moves to another file is in `new` as well, so it is not removed.
     remaining = overlay.remove(overlay.remove(raw, old, new), removed, new)
     # The notice that Pi-hole did not answer must count as new, so that the review shows it: its
     # reader has to know that the records were not compared.
     live = replace(raw, unanswered=None)
+    # A notice counts as new if it exists neither live nor on the target branch.
     before = (live, overlay.lay_over(live, old)) if branch.base else (live,)
     return Proposal(overlay.lay_over(remaining, new), before)
 
@@ -137,6 +139,7 @@ def _existing_manifests(branch: Branch) -> Sequence[str]:
     """
     if not branch.base:
         return branch.manifests
+    # A broken link exists, so it is an error and not a deletion.
     return [path for path in branch.manifests if path == manifests.STDIN or os.path.lexists(path)]
 
 

@@ -78,6 +78,7 @@ def parse(text: str | bytes, source: str) -> Iterator[Document]:
 def _decoded(text: str | bytes, source: str) -> str:
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
+        # This codec drops a byte order mark at the start, which some editors on Windows write.
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -91,6 +92,7 @@ def _objects(document: ParsedDocument, source: str) -> Iterator[Document]:
     if document.problem:
         raise document.problem
     lists: set[int] = set()
+    # A stack instead of recursion: the depth of nested lists comes from the file.
     stack: list[tuple[object, int]] = [(document.value, document.line)]
     while stack:
         body, line = stack.pop()
@@ -203,7 +205,8 @@ def _files(path: str) -> Sequence[str]:
         return [path]
     files: list[str] = []
     for folder, subfolders, names in os.walk(path, onerror=_raise):
-        # os.walk descends into what is left in this list.
+        # os.walk descends only into what remains in this list. Folders such as .git hold no
+        # manifests.
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         manifests = (name for name in names if name.lower().endswith(EXTENSIONS))
         files.extend(str(Path(folder, name)) for name in manifests)

@@ -8,15 +8,16 @@ from pic.settings.kinds import BY_NAME, RESOURCE
 from pic.snapshot import parse
 from pic.snapshot.assemble import RawSnapshot
 
-# The API server sets these fields of the metadata, so a file cannot change them.
+# The API server sets these fields of the metadata, so a file cannot change them. Otherwise a branch
+# could give its Ingress any age, and the oldest Ingress wins a contested host.
 _SERVER_FIELDS = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "finalizers"})
 
 
 def lay_over(live: RawSnapshot, files: RawSnapshot) -> RawSnapshot:
     """Replace live objects by the objects of files that have the same kind, namespace and name.
 
-    The replaced object keeps the live one's status and identity, such as its uid and age. An object
-    that is not live is added; it has no age, so it sorts after all live ones.
+    An object of a file takes over the status and the identity of the live one, such as its uid and
+    age. An object that is not live is added. It has no age, so it sorts after all live ones.
     """
     merged = dict(live.objects)
     # PangolinResources are what pic writes. A file does not change what is live.

@@ -1,7 +1,8 @@
-"""Parses live PangolinResources, and what their installed CRD can hold.
+"""Parses live PangolinResources, and reads from the CRD which fields they can have.
 
 pic writes version v1alpha1, of which two generations are in use: one with a list `targets`, and an
-older one with a single `target`. No I/O.
+older one with a single `target`. The API server silently drops fields that the installed CRD does
+not have, so pic reads the CRD instead of trusting the version. No I/O.
 """
 
 from collections.abc import Iterator
@@ -59,6 +60,7 @@ def live_resource(body: Raw) -> LiveResource:
     status = mapping(body.get("status"), "status")
     spec = _spec(mapping(body.get("spec"), "spec"))
     managers = sequence(metadata.get("managedFields"), "metadata.managedFields")
+    # One manager can have several entries: one for each operation and subresource.
     ours = [entry for entry in managers if _is_ours(entry)]
     return LiveResource(
         namespace=namespace,
@@ -167,6 +169,7 @@ def crd_schema(crd: Raw) -> Schema:
         ClusterError: The CRD does not serve the version that pic writes.
     """
     spec = mapping(crd.get("spec"), "spec")
+    # A CRD can list a version that it no longer serves.
     for item in sequence(spec.get("versions"), "spec.versions"):
         version = mapping(item, "spec.versions[]")
         if version.get("name") == VERSION and version.get("served") is True:

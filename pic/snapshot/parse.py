@@ -1,6 +1,7 @@
 """Parses Kubernetes objects, which are JSON, into the values that planning uses.
 
-Every function checks the types of the fields it reads: manifest files can hold anything. No I/O.
+Every function checks the types of the fields that it reads, because manifest files can hold
+anything. It ignores all other fields, so new fields of Kubernetes do no harm (ADR 4). No I/O.
 """
 
 from datetime import UTC, datetime
@@ -52,7 +53,7 @@ def ingress(body: Raw) -> Ingress:
     namespace, name = identity(body)
     metadata, spec = mapping(body.get("metadata"), "metadata"), mapping(body.get("spec"), "spec")
     rules = sequence(spec.get("rules"), "spec.rules")
-    # v1beta1 calls it backend.
+    # In v1beta1 this field is `backend`. Kubernetes 1.22 removed v1beta1, but files still use it.
     default = spec.get("defaultBackend", spec.get("backend"))
     return Ingress(
         namespace=namespace,
@@ -75,6 +76,7 @@ def timestamp(value: object) -> str:
     except ValueError:
         return ""
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    # Near year 1 or 9999, a change of the time zone leaves the range of Python's dates.
     try:
         return moment.astimezone(UTC).isoformat()
     except OverflowError:
@@ -82,6 +84,7 @@ def timestamp(value: object) -> str:
 
 
 def _annotations(value: object) -> dict[str, str | None]:
+    # A null stays None: sso and block-access treat it differently from an absent annotation.
     annotations = mapping(value, "metadata.annotations")
     return {text(key): None if item is None else text(item) for key, item in annotations.items()}
 
@@ -102,6 +105,7 @@ def _rule(value: object, where: str) -> Rule:
 
 def _path(value: object, where: str) -> IngressPath:
     body = mapping(value, where)
+    # v1 requires a pathType. In v1beta1 an absent one means ImplementationSpecific.
     kind = text(body.get("pathType")) or PathType.IMPLEMENTATION_SPECIFIC
     if kind not in _PATH_TYPES:
         raise MalformedError(
@@ -188,8 +192,8 @@ def tunnel(body: Raw) -> Tunnel:
     namespace, name = identity(body)
     spec, status = mapping(body.get("spec"), "spec"), mapping(body.get("status"), "status")
     ref = mapping(spec.get("organizationRef"), "spec.organizationRef")
-    owner = (text(ref.get("namespace")) or namespace, text(ref.get("name")))
-    return Tunnel(namespace, name, owner if owner[1] else None, text(status.get("status")))
+    key = (text(ref.get("namespace")) or namespace, text(ref.get("name")))
+    return Tunnel(namespace, name, key if key[1] else None, text(status.get("status")))
 
 
 def organization(body: Raw) -> Organization:
@@ -204,6 +208,7 @@ def organization(body: Raw) -> Organization:
         mapping(item, f"status.domains[{at}]")
         for at, item in enumerate(sequence(status.get("domains"), "status.domains"))
     ]
+    # Domains are compared with normalised hosts, which are in lower case without a trailing dot.
     verified = {
         text(item.get("baseDomain")).lower().removesuffix(".")
         for item in domains

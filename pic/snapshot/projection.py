@@ -58,17 +58,17 @@ def _texts(keys: Iterable[str], prefix: str = "") -> Projection:
     """Return a projection of maps of texts that keeps some keys.
 
     Args:
-        keys: The keys whose values are kept.
-        prefix: Of other keys with this prefix, the key is kept and the value is emptied.
+        keys: The keys that keep their value.
+        prefix: Other keys with this prefix stay, but with an empty value.
     """
-    kept_keys = frozenset(keys)
+    with_value = frozenset(keys)
 
     def project(value: object) -> object:
         if not isinstance(value, dict):
             return _emptied(value)
-        texts = {key: _scalar(value[key]) for key in sorted(kept_keys & value.keys())}
+        texts = {key: _scalar(value[key]) for key in sorted(with_value & value.keys())}
         others = sorted(
-            key for key in value.keys() - kept_keys if prefix and key.startswith(prefix)
+            key for key in value.keys() - with_value if prefix and key.startswith(prefix)
         )
         return {**texts, **dict.fromkeys(others, "")}
 
@@ -78,6 +78,7 @@ def _texts(keys: Iterable[str], prefix: str = "") -> Projection:
 def _keys(inner: Projection) -> Projection:
     """Return a projection of maps that keeps every key, and projects each value."""
 
+    # Sorted, so that equal objects give equal lines in whatever order the API server sent the keys.
     def project(value: object) -> object:
         if not isinstance(value, dict):
             return _emptied(value)
@@ -87,7 +88,8 @@ def _keys(inner: Projection) -> Projection:
 
 
 def _cluster_ip(value: object) -> object:
-    # Planning asks only whether a Service is headless. Addresses stay out of the file.
+    # "None" marks a headless Service, which is all that planning needs. Addresses stay out of the
+    # file.
     return value if value == "None" else None
 
 

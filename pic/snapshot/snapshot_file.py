@@ -79,7 +79,7 @@ def _section(kind: str, bodies: Iterable[Raw]) -> str:
 
 
 def write(text: str, path: Path) -> None:
-    """Write the text of a snapshot file.
+    """Write the text to a snapshot file.
 
     A full disk can cut the file off. The rest is not valid JSON, so `read` refuses it.
 
@@ -114,6 +114,7 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
     cluster_id = content.get("clusterId")
     if not isinstance(cluster_id, str):
         _refuse(where, "clusterId is not text")
+    # As in a run on the cluster, pic:resourceSchema wins over the CRD.
     fixed = pangolin.fixed_schema(settings.resource_schema)
     return RawSnapshot(
         _objects(where, content.get("objects")),
@@ -148,10 +149,12 @@ def _decoded(where: str, data: bytes) -> Raw:
 
 
 def _check_settings(where: str, content: Raw, settings: Settings) -> None:
-    names = content.get("listings")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    listings = content.get("listings")
+    if not isinstance(listings, list) or not all(isinstance(name, str) for name in listings):
         _refuse(where, "listings is not a list of texts")
-    written, needed = set(names), set(listing_names(settings))
+    # A snapshot with more than a run reads is refused too: objects of other namespaces could claim
+    # hosts.
+    written, needed = set(listings), set(listing_names(settings))
     differences = [
         *(f"lacks {name}" for name in sorted(needed - written)),
         *(f"also has {name}" for name in sorted(written - needed)),
@@ -174,7 +177,8 @@ def _records(where: str, value: object) -> tuple[LiveRecord, ...] | None:
     records = [item if isinstance(item, dict) else {} for item in items]
     if not all(record.keys() == _RECORD.keys() for record in records):
         _refuse(where, f"records is not a list of maps with {', '.join(_RECORD)}")
-    if not all(isinstance(record[key], of) for record in records for key, of in _RECORD.items()):
+    fields = _RECORD.items()
+    if not all(isinstance(record[key], kind) for record in records for key, kind in fields):
         _refuse(where, "records contains a value of the wrong type")
     return tuple(LiveRecord(**record) for record in records)
 

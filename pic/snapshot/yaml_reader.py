@@ -23,6 +23,8 @@ import yaml
 # used here, so neither parser constructs objects.
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+# Bounds against hostile files. Code that walks through a value recurses for each level of it.
+# Nested aliases multiply the values. To convert a number takes more than linear time.
 DEEPEST = 200
 MOST_ALIASED = 1_000_000
 LONGEST_NUMBER = 64
@@ -46,7 +48,9 @@ _WORDS: Mapping[str, bool | None] = {
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _INTEGER = re.compile(r"[-+]?(0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+# Above this value, a float cannot represent every whole number.
 _WHOLE_FLOATS = 2**53
+# YAML 1.1, which kubectl reads, has octal numbers with a leading zero: 0644.
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _SPACE = " \t\r\n"
 
@@ -98,7 +102,7 @@ def documents(text: str) -> Iterable[ParsedDocument]:
 
 
 def _json_documents(text: str) -> list[ParsedDocument]:
-    """Parse a sequence of JSON values, which is much faster than to parse it as YAML."""
+    """Parse a sequence of JSON values, which is much faster than parsing it as YAML."""
     decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_number)
     parsed: list[ParsedDocument] = []
     line, position, size = 1, 0, len(text)
@@ -145,7 +149,7 @@ def _yaml_documents(text: str) -> Iterator[ParsedDocument]:
         line = text.encode()[: error.position].count(b"\n") + 1
         raise TextError(line, "YAML does not allow a character on this line") from error
     except yaml.MarkedYAMLError as error:
-        # The parser notices a key without a colon only some lines later.
+        # The parser notices a key without a colon only some lines later. Its context is the key.
         in_key = error.context == "while scanning a simple key"
         mark = error.context_mark if in_key else error.problem_mark
         raise TextError(mark.line + 1 if mark else 1, f"{error.problem}") from error
@@ -314,6 +318,7 @@ class _Builder:
 
     def _merge(self, into: dict[str, object], value: object, event: yaml.Event) -> None:
         sources = value if isinstance(value, list) else [value]
+        # In YAML, the first map of the list wins. So it is merged last.
         for source in reversed(sources):
             if isinstance(source, dict):
                 into.update(source)

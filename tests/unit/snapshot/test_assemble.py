@@ -1,4 +1,4 @@
-"""Building a snapshot from raw objects."""
+"""Tests how a snapshot is built from raw objects."""
 
 from pic.core.ingress import Service
 from pic.core.json_values import Raw

@@ -1,4 +1,4 @@
-"""A branch: its manifest files together with the objects in the cluster."""
+"""Tests how the manifest files of a branch are combined with the objects in the cluster."""
 
 import io
 from pathlib import Path
@@ -93,13 +93,13 @@ def live(*names: str) -> RawSnapshot:
 
 
 def test_a_branch_deletes_what_is_only_in_its_base(tmp_path: Path) -> None:
-    raw = live("kept", "deleted", "of-others")
-    new = files(tmp_path / "new", "kept", "added")
-    old = files(tmp_path / "old", "kept", "deleted")
+    raw = live("unchanged", "deleted", "unrelated")
+    new = files(tmp_path / "new", "unchanged", "added")
+    old = files(tmp_path / "old", "unchanged", "deleted")
 
     proposal = propose(raw, Branch([new], base=[old]), Settings())
 
-    assert names(proposal.after) == ["kept", "of-others", "added"]
+    assert names(proposal.after) == ["unchanged", "unrelated", "added"]
     assert [names(before) for before in proposal.before] == [names(raw), names(raw)]
 
 
@@ -113,12 +113,12 @@ def test_the_comparison_includes_what_the_target_branch_adds(tmp_path: Path) -> 
 
 
 def test_a_branch_with_a_base_can_have_deleted_all_its_files(tmp_path: Path) -> None:
-    raw = live("deleted", "of-others")
+    raw = live("deleted", "unrelated")
     old, missing = files(tmp_path / "old", "deleted"), str(tmp_path / "new")
 
     proposal = propose(raw, Branch([missing], base=[old]), Settings())
 
-    assert names(proposal.after) == ["of-others"]
+    assert names(proposal.after) == ["unrelated"]
     with pytest.raises(ManifestError, match="No such file"):
         propose(raw, Branch([missing]), Settings())
     with pytest.raises(ManifestError, match="No such file"):
@@ -128,15 +128,15 @@ def test_a_branch_with_a_base_can_have_deleted_all_its_files(tmp_path: Path) -> 
 def test_a_branch_deletes_removed_files_unless_their_objects_are_in_another_file(
     tmp_path: Path,
 ) -> None:
-    raw = live("deleted", "renamed-file", "of-others")
+    raw = live("deleted", "renamed-file", "unrelated")
     new = files(tmp_path / "new", "renamed-file")
     removed = files(tmp_path / "removed", "deleted", "renamed-file")
 
     proposal = propose(raw, Branch([new], removed=[removed]), Settings())
     alone = propose(raw, Branch(removed=[removed]), Settings())
 
-    assert names(proposal.after) == ["renamed-file", "of-others"]
-    assert names(alone.after) == ["of-others"]
+    assert names(proposal.after) == ["renamed-file", "unrelated"]
+    assert names(alone.after) == ["unrelated"]
     assert [names(before) for before in alone.before] == [names(raw)]
 
 

@@ -1,4 +1,4 @@
-"""Reading manifests from files, folders and standard input."""
+"""Tests how manifests are read from files, folders and standard input."""
 
 import io
 import json

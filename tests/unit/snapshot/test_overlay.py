@@ -1,4 +1,4 @@
-"""Laying objects of files over live objects, removing objects, and restricting namespaces."""
+"""Tests how objects of files replace live ones, are removed, and are limited to namespaces."""
 
 from pic.core.json_values import Raw
 from pic.snapshot import overlay

@@ -1,4 +1,4 @@
-"""Parsing live PangolinResources and their CRD."""
+"""Tests how live PangolinResources and their CRD are parsed."""
 
 from pathlib import Path
 

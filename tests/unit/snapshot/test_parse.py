@@ -1,4 +1,4 @@
-"""Parsing the objects that planning reads."""
+"""Tests how the objects that planning reads are parsed."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A snapshot file: what is in it, what is not, and that it plans like the cluster."""
+"""Tests what a snapshot file contains, and that it plans like the cluster."""
 
 import io
 import json

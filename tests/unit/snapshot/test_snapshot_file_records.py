@@ -1,4 +1,4 @@
-"""The records of Pi-hole in a snapshot file."""
+"""Tests the records of Pi-hole in a snapshot file."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Parsing YAML and JSON, correct or hostile."""
+"""Tests how YAML and JSON are parsed, correct or hostile."""
 
 from itertools import pairwise
 
