@@ -62,10 +62,15 @@ class DriftedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """All objects and records that differ from the last deployment, sorted by host."""
+    """All objects and records that differ from the last deployment, sorted by host.
+
+    Attributes:
+        unread_targets: The targets that did not answer, so that nothing in them was compared.
+    """
 
     objects: tuple[DriftedObject, ...] = ()
     records: tuple[DriftedRecord, ...] = ()
+    unread_targets: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything differs."""
@@ -79,6 +84,7 @@ def find(state: StackState, situation: Situation) -> Drift:
     return Drift(
         find_objects(state, snapshot.live, situation.config.ownership),
         find_records(state, snapshot.records, marked=marked),
+        tuple(sorted(situation.unread_targets)),
     )
 
 
@@ -151,6 +157,7 @@ def _untracked(
 def as_text(drift: Drift) -> str:
     """Return the drift as text, one line for each object and record."""
     lines = [*map(_object_line, drift.objects), *map(_record_line, drift.records)]
+    lines += [f"? {target} was not compared: it did not answer" for target in drift.unread_targets]
     return "\n".join(lines) or "Nothing differs from the last deployment."
 
 
@@ -192,6 +199,7 @@ def as_json(drift: Drift) -> dict[str, object]:
         "version": 1,
         "drift": list(map(_json_object, drift.objects)),
         **({"records": records} if records else {}),
+        **({"notCompared": list(drift.unread_targets)} if drift.unread_targets else {}),
     }
 
 

@@ -53,9 +53,11 @@ def test_without_an_answer_of_pi_hole_drift_fails_and_says_why(
     with pihole:
         url = pihole.url
 
-    code, _, err = drift(capsys, root, url, "--expect-no-changes")
+    code, out, err = drift(capsys, root, url, "--expect-no-changes")
+    _, document, _ = drift(capsys, root, url, "--output", "json")
 
-    assert code == 5
+    assert (code, out) == (5, "? pihole was not compared: it did not answer\n")
+    assert json.loads(document) == {"version": 1, "drift": [], "notCompared": ["pihole"]}
     assert err == (
         f"pic: no answer from {url}: Connection refused; check that Pi-hole runs, and check"
         " pic:piholeUrl\n"
