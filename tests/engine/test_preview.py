@@ -61,7 +61,7 @@ class Project:
         Other tests have tunnels of the same name, so this stack looks in only one namespace.
         """
         digest = json.loads(self.report("diff", "json"))["digest"]
-        text = (DATA / name).read_text().replace("in shop or elsewhere", "in pangolin")
+        text = (DATA / name).read_text().replace("shop or elsewhere", "pangolin")
         return text.replace(CLUSTER, self.cluster.id).replace(DIGEST, digest)
 
 

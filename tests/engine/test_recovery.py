@@ -108,8 +108,8 @@ def test_an_object_that_another_stack_has_taken_over_is_not_deleted(stage: Stage
     stage.ingress("web", "www", class_name="nginx")
 
     assert stage.up() == failed(
-        f'before hook "pic:before-delete" failed: PangolinResource {stage.name}/{name} is not ours'
-        " any more (other stack): not deleted. Run `pulumi state delete` on its URN to forget it",
+        f'before hook "pic:before-delete" failed: PangolinResource {stage.name}/{name} is no longer'
+        " ours (other stack): not deleted. Run `pulumi state delete` on its URN to forget it",
         "update failed",
     )
     assert stage.objects() == before
