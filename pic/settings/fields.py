@@ -1,6 +1,7 @@
 """Describes every setting in one table: name, allowed values, effect, environment variables.
 
-Error messages and docs/settings.md are made from this table. `parse.py` holds the defaults. No I/O.
+Error messages and docs/settings.md are made from this table. `parse.py` holds the defaults. Pulumi
+can check settings too, but it requires every one declared without a default (ADR 7). No I/O.
 """
 
 import re
@@ -85,9 +86,10 @@ _WHOLE_NUMBER = f"a whole number from 0 to {readers.LARGEST}"
 _DURATION = "a duration from 1s to 720h, such as 30s, 5m or 1h30m, or a number of seconds"
 _NAMESPACES = "namespace names, as a list or separated by commas"
 
+# A pattern also has to match the classes of the legacy annotation, which need not be object names.
 _CLASS = readers.matching(re.compile(r"[A-Za-z0-9*?._/-]*"))
 _CLASS_SUFFIX = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"))
-_TOKEN = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"))
+_STACK = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"))
 _CLUSTER_ID = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"), longest=64)
 _DIGEST = readers.matching(re.compile(r"([0-9a-f]+(,[0-9a-f]+)*)?"), longest=128)
 
@@ -96,6 +98,8 @@ def _scheme(value: object) -> str:
     return readers.one_of(Scheme)(value).value
 
 
+# Most environment variables are those of the Go controller and of the specification of the Pi-hole
+# operator, so a deployment of either can keep them.
 FIELDS = (
     Field(
         "ingressClasses",
@@ -212,6 +216,7 @@ FIELDS = (
     Field(
         "acknowledge",
         _DIGEST,
+        # In quotes, because YAML reads digests such as 123456789012 and 1234567890e1 as numbers.
         "the digest that a refusal printed: hexadecimal, in quotes; separate several with commas",
         "Allows exactly the changes that an earlier run refused.",
         ("PIC_ACKNOWLEDGE",),
@@ -231,7 +236,7 @@ FIELDS = (
     ),
     Field(
         "adoptFrom",
-        readers.unless_empty(_TOKEN, ""),
+        readers.unless_empty(_STACK, ""),
         "a stack name",
         "An earlier stack of this project. pic takes over its objects: see moving-a-stack.md.",
     ),
@@ -285,6 +290,7 @@ FIELDS = (
         "lockTimeout",
         readers.duration,
         _DURATION,
+        # pic cannot see the processes of another machine. Only the age of a lock tells it anything.
         "The age at which pic treats the state lock of another machine as left behind.",
     ),
     Field(

@@ -30,6 +30,7 @@ def tunnel_namespaces(settings: Settings) -> Sequence[str]:
     """Return the namespaces in which pic looks for tunnels, or all."""
     if settings.tunnel_namespace is None:
         return ("",)
+    # An annotation may also select a tunnel in pic:tunnelNamespaces.
     return tuple(dict.fromkeys((settings.tunnel_namespace, *settings.tunnel_namespaces)))
 
 
@@ -90,6 +91,7 @@ KINDS = (
         namespaces=watched_namespaces,
         needed=_always,
         remedy="narrow pic:namespaces",
+        # Kubernetes 1.22 removed extensions/v1beta1, but old files still declare it.
         earlier_groups=("extensions",),
     ),
     Kind(
@@ -119,6 +121,7 @@ KINDS = (
         namespaces=tunnel_namespaces,
         remedy="set pic:tunnelNamespace",
     ),
+    # In the same namespaces as the tunnels, which refer to them.
     Kind(
         ORGANIZATION,
         PANGOLIN,

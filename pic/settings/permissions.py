@@ -46,6 +46,7 @@ def read_permissions(settings: Settings) -> Iterator[Permission]:
             yield Permission(kind.group, kind.plural, "list", kind.why, namespace)
     # The uid of kube-system identifies the cluster: it exists in every cluster and never changes.
     yield Permission("", "namespaces", "get", "to identify the cluster", name="kube-system")
+    # With a fixed pic:resourceSchema, pic works without this permission for the whole cluster.
     if _needs_crd(settings):
         yield Permission(
             "apiextensions.k8s.io",
@@ -75,6 +76,7 @@ def watch_permissions(settings: Settings, namespace: str) -> Iterator[Permission
         settings: The settings of the stack.
         namespace: The namespace of the watcher's Lease.
     """
+    # A watch begins with a list, so pic needs both verbs for the same collections.
     for permission in read_permissions(settings):
         if permission.verb == "list":
             yield Permission(

@@ -22,6 +22,7 @@ E = TypeVar("E", bound=StrEnum)
 Reader = Callable[[object], T]
 
 LONGEST_DESCRIPTION = 80
+# The largest number that the pattern below accepts: nine digits.
 LARGEST = 999_999_999
 SHORTEST_DURATION = timedelta(seconds=1)
 LONGEST_DURATION = timedelta(days=30)
@@ -34,14 +35,16 @@ BOOLEAN_WORDS = {
 _WHOLE = re.compile(r"([0-9]{1,9})(\.0+)?")
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9}")
 _DURATION = re.compile(r"([0-9]{1,9}(\.[0-9]{1,9})?(h|ms|m|s))+")
+# "ms" comes before "m", which would otherwise match its first letter.
 _DURATION_PART = re.compile(r"([0-9.]+)(h|ms|m|s)")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
+# RFC 1123, as Kubernetes uses it for the names of namespaces (a label) and objects (a subdomain).
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _STARRED = r"[a-z0-9*](?:[a-z0-9*-]{0,61}[a-z0-9*])?"
 _NAMESPACE = re.compile(_LABEL)
 _OBJECT_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-# A last label of digits only is read as an address by clients.
+# Clients take a name for an address if its last label has only digits.
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)*(?![0-9]+$){_LABEL}")
 _HOST_PATTERN = re.compile(rf"{_STARRED}(?:\.{_STARRED})*")
 
@@ -80,6 +83,7 @@ def plain_text(value: object) -> str:
 
 def single_line(value: object) -> str:
     """Read text without control characters."""
+    # The value appears in messages, where such a character could hide or forge a line.
     text = plain_text(value)
     if not is_visible(text):
         raise InvalidValueError
@@ -273,6 +277,7 @@ def parse_json(text: str) -> object:
         InvalidValueError: The text is not valid JSON, or a key occurs twice.
     """
     try:
+        # Python would silently take the last of two equal keys, and lose a rule of pic:hostPolicy.
         value: object = json.loads(
             text, object_pairs_hook=map_of_unique, parse_constant=_refuse_constant
         )
@@ -299,6 +304,7 @@ def ipv4(value: object) -> str:
 def web_address(value: object) -> str:
     """Read an http or https URL. It must not contain a user, a password or a query."""
     text = plain_text(value).rstrip("/")
+    # The URL appears in messages and in the state of the engine, so it must not carry a password.
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0

@@ -1,4 +1,8 @@
-"""Reads the stack file `stacks/Pulumi.<stack>.yaml`, and writes it for `pic init`."""
+"""Reads the stack file `stacks/Pulumi.<stack>.yaml`, and writes it for `pic init`.
+
+Pulumi reads and writes the same file. The settings of pic are the keys of `config` with the prefix
+`pic:`. Everything else in the file belongs to Pulumi or to other programs, and stays as it is.
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,11 +14,13 @@ import yaml
 from pic.core.errors import SettingsError
 
 FOLDER = "stacks"
+# Pulumi puts the name of the project before the keys of its settings.
 PROJECT = "pic"
 # stacks/Pulumi.example.yaml explains the settings to readers. It is in every checkout, so it must
 # not count when a verb looks for the only stack.
 EXAMPLE = "example"
 _PREFIX = f"{PROJECT}:"
+# Pulumi's rule for the names of stacks. Without a slash, a name cannot lead out of the folder.
 _STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -71,6 +77,7 @@ class StackFile:
             for key, value in config.items()
             if key.startswith(_PREFIX)
         }
+        # pic reads the file without Pulumi, so it cannot decrypt anything.
         if problems := [
             f"{self.display_path}: {_PREFIX}{key} is encrypted, but pic settings cannot be secrets:"
             " set it as plain text"
@@ -89,7 +96,7 @@ class StackFile:
         content = self._content() if self.path.exists() else {}
         old = self._config(content)
         new = {**old, **{f"{_PREFIX}{key}": settings[key] for key in settings}}
-        # Writing loses the comments of the file, so it is written only for a change.
+        # Writing loses the comments in the file, so pic writes only if something changes.
         if new != old:
             self._write({**content, "config": new})
 

@@ -1,4 +1,4 @@
-"""Which kinds a run reads, and where, for which settings."""
+"""Tests which kinds a run reads, and in which namespaces, for which settings."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from pic.settings.parse import Settings, TargetName
 
 
 def listings(settings: Settings) -> list[str]:
-    return [str(one) for one in listing.listings(settings)]
+    return [str(item) for item in listing.listings(settings)]
 
 
 def test_by_default_a_run_reads_every_kind_but_classes_in_all_namespaces() -> None:

@@ -1,4 +1,4 @@
-"""What the settings of a stack and the environment together mean."""
+"""Tests which settings a stack and the environment give together."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which permissions pic needs, for which settings."""
+"""Tests which permissions pic needs, for which settings."""
 
 from collections.abc import Sequence
 

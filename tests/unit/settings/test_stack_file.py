@@ -1,4 +1,4 @@
-"""Reading a stack file, writing it for `pic init`, and the example in the repository."""
+"""Tests how a stack file is read and written, and that the example in the repository is valid."""
 
 import re
 from pathlib import Path
