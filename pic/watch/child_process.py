@@ -1,8 +1,8 @@
 """Runs pic as a child process and logs what it prints.
 
-The child inherits the standard error of this process: both write log lines of the same form. Its
-standard output is logged line by line. A supervisor starts the child and ends every process that
-the child leaves behind, even when this process is killed.
+The child writes its log lines to the standard error of this process, in the same form. This process
+logs the standard output of the child line by line. A supervisor starts the child and ends every
+process that the child leaves behind, even when this process is killed.
 
 The main thread must start the child. The supervisor asks the kernel for a signal when its parent
 ends, and for Linux the parent is the thread that started it.
@@ -43,13 +43,15 @@ class ChildProcess:
     ) -> None:
         self._log, self._wake = log, wake
         self._process = subprocess.Popen(
+            # The supervisor needs no packages, so Python starts without them.
             [sys.executable, "-I", "-S", SUPERVISOR, str(os.getpid()), *command],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            # A signal to the group of the watcher must not reach the run: `Runs` stops it.
+            # A signal to the process group of the watcher, such as Ctrl-C, must not reach the run.
+            # `Runs` decides when to stop it.
             start_new_session=True,
         )
         self._exit_code: int | None = None
@@ -63,7 +65,7 @@ class ChildProcess:
 
     def interrupt(self) -> None:
         """Ask the child to stop; an engine then saves what it has done so far."""
-        # To the whole group: the supervisor ignores SIGINT and does not pass it on.
+        # The signal goes to the whole group, because the supervisor does not pass SIGINT on.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGINT)
 
@@ -81,5 +83,6 @@ class ChildProcess:
         with output:
             for line in output:
                 self._log(logs.INFO, line.rstrip("\n"))
+        # Only now, so that all output of a run is in the log before its end.
         self._exit_code = self._process.wait()
         self._wake()

@@ -1,8 +1,8 @@
-"""Plans for what the store holds, and says whether a run would do anything. Starts nothing.
+"""Plans from what the store holds, and says whether a run would do anything. Starts no run.
 
 The test is the same as that of `pic up`: no live object differs from the plan, and the digest of
-the plan is that of the last deployment. If nothing has changed since the last evaluation and that
-found everything in sync, no plan is made.
+the plan is that of the last deployment. If everything was in sync at the last evaluation and
+nothing has changed since then, no new plan is made.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ from pic.watch.store import Store
 TIMEOUTS = ReadTimeouts(lock=1.0, connect=2.0, answer=5.0)
 
 TargetReading = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
-"""The records that a target holds, or why they could not be read."""
+"""The records in a target, or the reason why they could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Evaluator:
 
     Attributes:
         environment: Holds the credentials of the targets.
-        timeouts: How long to wait for what a target holds.
-        deployed: What the last run has deployed; None if that is not known.
+        timeouts: How long to wait for the records of a target.
+        deployed: What the last run has deployed; None if unknown.
         plan_count: How many plans were made.
     """
 
@@ -84,6 +84,7 @@ class Evaluator:
         settings = self.config.settings
         identity = listing.read_cluster_id(self.transport, settings)
         cluster = identity, listing.read_schema(self.transport, settings)
+        # Planning depends on both, so a change of either needs a new plan.
         if cluster != self._cluster:
             self._cluster, self._evaluation = cluster, None
 
@@ -91,17 +92,18 @@ class Evaluator:
         """Return what a run would do, and the plan if one had to be made.
 
         Args:
-            read_targets: Read what the targets themselves hold; otherwise the last reading counts.
+            read_targets: Whether to read the records of the targets; if not, the last reading
+                counts.
 
         Raises:
-            ClusterError: The cluster's id and schema are not known yet, and cannot be read.
+            ClusterError: The first evaluation could not read the cluster id or the schema.
         """
         if self._cluster is None:
             self.refresh()
         raw, version = self._read(read_targets=read_targets)
         if self._evaluation and version == self._version:
             evaluation = self._compare(self._evaluation)
-            # While something differs, each evaluation plans again, and so reports its notices.
+            # While something differs, each evaluation plans again and so reports its notices.
             if evaluation.verdict.in_sync:
                 return evaluation, None
         situation = plan_raw(self.config, self.transport, raw)
@@ -128,12 +130,12 @@ class Evaluator:
 
 
 def _evaluation(situation: Situation) -> Evaluation:
-    # Through JSON, because it is compared with what a report held: lists there, tuples here.
+    # The copy through JSON turns tuples into lists, as in the report that it is compared with.
     deployment: dict[str, object] = json.loads(json.dumps(fingerprint.deployment(situation)))
     annotations = managed_hosts.stale_annotations(
         situation.snapshot.ingresses, situation.plan, situation.settings
     )
-    # A target that does not answer is a reason for a run: that waits longer, and reports an error.
+    # A target that does not answer is a reason for a run, which waits longer and reports the error.
     in_sync = not situation.changes and not annotations and not situation.unread_targets
     refusals = guard.refusals_of(situation.changes, situation.settings)
     lines = [situation.changes.digest, *(refusal.message for refusal in refusals)]

@@ -1,8 +1,9 @@
 """Follows collections of the API server: lists each one, then watches it for changes.
 
-Each collection has a thread. When a watch ends, the next one continues from the last version. When
-the API server no longer has that version (410 Gone), the follower lists the collection again, which
-also shows what was deleted in between.
+Each collection has a thread. When a watch ends, the next one continues from the last resource
+version. When the API server no longer has that version (410 Gone), the follower lists the
+collection again, which also shows what was deleted in between. See
+https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes.
 """
 
 import random
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 GONE = 410
 # A page is in memory as maps and lists, which take three times the memory of packed objects.
 PAGE_SIZE = 100
-# After this many failures in a row the follower lists again: the version may be lost.
+# After this many failures in a row the follower lists again, in case the version is the problem.
 RELIST_AFTER = 5
 
 
@@ -53,16 +54,16 @@ class FollowerTimes:
 
     Attributes:
         chance: Returns a random number from 0 to 1.
-        first: The pause after a failure; each further failure doubles it.
-        longest: The longest pause.
-        watch: The longest duration of a watch; up to a fifth of it is random.
+        first_pause: The pause after a failure; each further failure doubles it.
+        longest_pause: The longest pause.
+        watch: The longest duration of a watch; each one is up to a fifth shorter, at random.
         silence: How long beyond the end of a watch a connection may stay silent before it counts
             as broken.
     """
 
     chance: Callable[[], float]
-    first: float = 1.0
-    longest: float = 30.0
+    first_pause: float = 1.0
+    longest_pause: float = 30.0
     watch: float = 300.0
     silence: float = 30.0
 
@@ -71,7 +72,8 @@ class FollowerTimes:
 
         Half of it is random, so that the followers do not all come back at the same moment.
         """
-        delay = min(self.first * 2.0 ** min(failures - 1, 16), self.longest)
+        # The bound on the exponent only prevents an overflow.
+        delay = min(self.first_pause * 2.0 ** min(failures - 1, 16), self.longest_pause)
         return delay * (1 + self.chance()) / 2
 
 
@@ -143,6 +145,8 @@ class Follower:
         self._failures += 1
         if _status(error) == GONE or self._failures % RELIST_AFTER == 0:
             self._version = ""
+        # 410 is part of normal operation: the API server keeps the changes of a few minutes only.
+        # So it is not a problem to report, and the first one needs no pause.
         if _status(error) != GONE:
             self._report(error)
         elif self._failures == 1:
@@ -151,7 +155,7 @@ class Follower:
 
     def _report(self, error: Exception) -> None:
         """Mark the collection as not synced and log why, unless `stop` caused the error."""
-        # A connection may break at any time. It is a problem only if the next one fails as well.
+        # A connection may break at any time. That is a problem only if the next one fails as well.
         is_normal = isinstance(error, ClusterError) and self._failures == 1
         if not is_normal and not self._stopping.is_set():
             self._store.mark_unsynced(self.listing)
@@ -169,6 +173,7 @@ class Follower:
         for page in list_pages(self._transport, self.listing, PAGE_SIZE):
             objects.update((object_key(raw), self._pack(raw)) for raw in page.items)
             version = page.resource_version
+        # Without a version, a watch would start at any later state and miss changes.
         if not version:
             raise ClusterError(f"listing {self.listing} gave no resource version")
         self._version = version
@@ -176,7 +181,9 @@ class Follower:
         self._problems.clear(self.listing)
 
     def _watch(self) -> None:
+        # Random, so that the watches of all followers do not end at the same moment.
         seconds = int(self._times.watch * (4 + self._times.chance()) / 5)
+        # Bookmarks move the version forward while no object changes, so that it does not expire.
         query = {
             "watch": 1,
             "allowWatchBookmarks": "true",
@@ -185,6 +192,7 @@ class Follower:
         }
         path = f"{self.listing.path}?{urlencode(query)}"
         stream = self._transport.stream(path, seconds + self._times.silence)
+        # The API server has accepted the version, so no change was missed.
         self._store.mark_synced(self.listing)
         self._problems.clear(self.listing)
         try:
@@ -197,7 +205,7 @@ class Follower:
             stream.close()
 
     def _consume(self, stream: "Stream") -> None:
-        # `stop` may have come while the stream was opened, when there was nothing to stop yet.
+        # `stop` may have been called before `_stream` was set, when it could not end the stream.
         if self._stopping.is_set():
             return
         is_silent = True
@@ -219,9 +227,11 @@ class Follower:
             case "BOOKMARK":
                 self._store.record_contact()
             case "ERROR":
+                # A version can also expire during a watch, which has answered with 200 by then.
                 _raise(raw)
             case other:
                 raise MalformedError(f"watching {self.listing} gave {text(other)!r}, not an event")
+        # Only now, so that the next watch repeats an event that could not be stored.
         metadata = mapping(raw.get("metadata"), "metadata")
         self._version = text(metadata.get("resourceVersion")) or self._version
 

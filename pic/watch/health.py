@@ -52,7 +52,7 @@ class Health:
         self._values = MetricValues(version)
 
     def beat(self, now: float) -> None:
-        """Report that the loop goes round."""
+        """Report that the loop has begun another round."""
         with self._lock:
             self._state.beat_at = now
 
@@ -69,9 +69,10 @@ class Health:
     def leading(self, *, yes: bool) -> None:
         """Report whether this watcher leads; without an election it does.
 
-        A standby drops what it knew as leader: that is for the new leader to report.
+        A standby drops the values that it had as the leader, because the new leader reports them.
         """
         with self._lock:
+            # The start period of readiness begins with the election, not with the process.
             if yes and not self._state.leading:
                 self._state.started_at, self._state.checked_at = self._clock(), None
             elif not yes:
@@ -119,6 +120,7 @@ class Health:
             self._values = replace(
                 self._values,
                 hosts=hosts,
+                # A reason without a notice is 0 and not absent, so that alerts can compare it.
                 notices={reason.value: counts[reason.value] for reason in Reason},
                 removals_refused=refused,
             )
@@ -133,6 +135,7 @@ class Health:
 
     def alive(self) -> list[Check]:
         """Return the checks of liveness; if one fails, the process needs a restart."""
+        # A restart helps only if this process hangs. It would not help an API server that is down.
         now = self._clock()
         with self._lock:
             return [probes.check_age("loop", self._state.beat_at, now, self._max_ages.beat)]
@@ -149,7 +152,7 @@ def _with_run(
 ) -> MetricValues:
     runs = {**values.runs, outcome: values.runs.get(outcome, 0) + 1}
     durations = values.durations
-    # Without a start it was an evaluation that found nothing to do, which is not timed.
+    # Without a start it was an evaluation that found nothing to do. Those are not timed.
     if started_at is not None:
         durations = durations.plus(max(0.0, now - started_at))
     return replace(values, runs=runs, durations=durations)

@@ -1,4 +1,8 @@
-"""Serves a few pages over HTTP: read-only, without a log, and limited in connections and time."""
+"""Serves a few pages over HTTP: read-only, without a log, and limited in connections and time.
+
+Anything in the cluster may be able to connect, so a slow or hostile client must not use up threads
+or block the kubelet (docs/monitoring.md).
+"""
 
 import contextlib
 import socket
@@ -13,8 +17,9 @@ from typing import NamedTuple, cast
 from pic.core.errors import SettingsError
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
-# The kubelet and Prometheus need one each.
+# More than enough: the kubelet and Prometheus use one each.
 MAX_CONNECTIONS = 16
+# How long a connection may last, and how soon the server notices that it has to stop.
 CLIENT_SECONDS, POLL_SECONDS = 5.0, 0.1
 ALLOWED_METHODS = ("GET", "HEAD")
 
@@ -68,6 +73,7 @@ def _bind(address: tuple[str, int], pages: Pages, seconds: float) -> "_Server":
 class _Server(ThreadingHTTPServer):
     """Has at most `MAX_CONNECTIONS` at once, each for a limited time, however slow the client."""
 
+    # The base class waits for the threads of its connections only if they are not daemons.
     daemon_threads = False
     request_queue_size = MAX_CONNECTIONS
 

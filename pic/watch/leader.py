@@ -1,8 +1,9 @@
 """Elects a leader among several watchers: the holder of a Lease of coordination.k8s.io.
 
-Only the API server decides. A write names the version that was read, so of two writes at the same
-time one fails. No watcher trusts the clock of another. A contender counts how long it has itself
-seen the same record. The holder gives up earlier than that, counted from before its last write.
+Only the API server decides. A write names the resource version that was read, so of two writes at
+the same time one fails. No watcher trusts the clock of another. A contender measures with its own
+clock how long the record has stayed the same. The holder gives up sooner than that, and counts from
+before its last write. See docs/monitoring.md.
 """
 
 import time
@@ -21,14 +22,16 @@ from pic.core.json_values import (
 )
 
 LEASES = "/apis/coordination.k8s.io/v1"
-# With these a renewal ends, answered or not, before the next one is due.
+# Short enough that a renewal ends before the next one is due, even without an answer.
 TIMEOUTS = Timeouts(connect=1.0, read=3.0, retry_after=1, backoff=0.2, retries=1)
+# `_read` handles a 404 for the Lease. Any other 404 means that the namespace is missing.
 PERMANENT_STATUSES = (401, 403, 404)
 CONFLICT = 409
 
 
 def boot_clock() -> float:
-    """Return seconds that no clock adjustment changes, and that include suspend."""
+    """Return seconds that no adjustment of the clock changes, and that include suspend."""
+    # CLOCK_MONOTONIC stops during suspend, and then a holder would not notice that it has expired.
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -38,22 +41,21 @@ def _wall_clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class LeaseTimes:
-    """The times of an election, in seconds.
+    """The times of an election, in seconds, under the names of client-go and with its defaults.
 
     Attributes:
-        lease: A record that has not changed for so long is abandoned.
-        renew: A holder that could not renew for so long has lost the Lease; less than `lease`.
-        retry: The pause between two calls of `hold`.
+        lease_duration: A record that has not changed for this long is abandoned.
+        renew_deadline: A holder that could not renew for this long has lost the Lease. It is less
+            than `lease_duration`.
     """
 
-    lease: int = 15
-    renew: float = 10.0
-    retry: float = 2.0
+    lease_duration: int = 15
+    renew_deadline: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Lease:
-    """A Lease as it was read."""
+    """A Lease as the API server returned it."""
 
     metadata: Raw
     spec: Raw
@@ -76,7 +78,7 @@ class Leader:
         identity: Identifies this process. Two processes with one identity would both lead.
         clock: Seconds that never go back.
         wall: The time that is written into the Lease, for people only.
-        problem: Why the last attempt got no answer; empty if it got one.
+        problem: Why the last attempt failed; empty if it succeeded.
     """
 
     transport: Transport
@@ -95,7 +97,7 @@ class Leader:
     def held(self) -> bool:
         """Whether this contender holds the Lease, by its clock alone; for any thread."""
         renewed_at = self._renewed_at
-        return renewed_at is not None and self.clock() < renewed_at + self.times.renew
+        return renewed_at is not None and self.clock() < renewed_at + self.times.renew_deadline
 
     def hold(self) -> bool:
         """Acquire or renew the Lease now, and say whether this contender holds it.
@@ -105,6 +107,7 @@ class Leader:
         Raises:
             ClusterError: The Lease is not held, and cannot be before an operator acts.
         """
+        # From before the request: other contenders may see the write at any moment after this.
         start = self.clock()
         try:
             self._renewed_at = start if self._attempt() else None
@@ -116,7 +119,7 @@ class Leader:
             self._raise_if_permanent(error)
             return False
         self.problem = ""
-        # The answer may have come so late that the renewal is overdue again.
+        # The answer may have come so late that the next renewal is already overdue.
         return self.held
 
     def release(self) -> None:
@@ -128,6 +131,7 @@ class Leader:
             return
         self._renewed_at = None
         try:
+            # Another contender may hold the Lease by now, and that Lease must stay.
             lease = self._read()
             if lease and lease.holder == self.identity:
                 self._replace(lease, "")
@@ -135,7 +139,8 @@ class Leader:
             self.problem = str(error)
 
     def _attempt(self) -> bool:
-        # This contender itself may have caused a conflict, by a write whose answer was lost.
+        # A conflict need not come from another contender. This one may have written, and the answer
+        # was lost.
         for _ in range(2):
             try:
                 return self._acquire()
@@ -169,7 +174,7 @@ class Leader:
             self._record, self._record_since = lease.record, self.clock()
         if lease.holder in ("", self.identity):
             return False
-        duration = integer(lease.spec.get("leaseDurationSeconds")) or self.times.lease
+        duration = integer(lease.spec.get("leaseDurationSeconds")) or self.times.lease_duration
         return self.clock() <= self._record_since + duration
 
     def _create(self) -> None:
@@ -180,6 +185,8 @@ class Leader:
         self._send("PUT", self._path, lease, holder)
 
     def _send(self, method: str, path: str, old: _Lease, holder: str) -> None:
+        # The metadata include the resource version that was read. If the Lease has changed since,
+        # the API server answers 409.
         body = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
@@ -191,8 +198,8 @@ class Leader:
     def _spec(self, old: _Lease, holder: str) -> Raw:
         """Return the new spec, which differs from the old one even if the wall clock stands still.
 
-        The API server keeps the version of an object that a write does not change, and then other
-        contenders would take the record for abandoned.
+        The API server does not raise the version of an object if a write changes nothing in it.
+        Then other contenders would take the record for abandoned.
         """
         moment = self.wall()
         if _micro_time(moment) == old.spec.get("renewTime"):
@@ -200,7 +207,8 @@ class Leader:
         spec = {
             **old.spec,
             "holderIdentity": holder,
-            "leaseDurationSeconds": self.times.lease if holder else 1,
+            # A released Lease gets the smallest duration that the API allows.
+            "leaseDurationSeconds": self.times.lease_duration if holder else 1,
             "renewTime": _micro_time(moment),
         }
         if holder not in ("", old.holder):

@@ -1,4 +1,8 @@
-"""Runs the loop of the watcher: takes updates in, decides, evaluates, and starts runs."""
+"""Runs the main loop of the watcher: takes in updates, decides, evaluates, and starts runs.
+
+Everything here happens in the main thread. The followers and signal handlers wake it up, and it
+also wakes up when the schedule, a run or the Lease needs it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from pic.watch.leader import Leader
 
 # The time between two renewals of the Lease, and between two checks of the settings.
-LEASE_SECONDS, SETTINGS_SECONDS = 2.0, 10.0
+RENEWAL_SECONDS, SETTINGS_SECONDS = 2.0, 10.0
 
 
 class StopReason(Enum):
@@ -58,9 +62,9 @@ class Loop:
     _due_at: dict[str, float] = field(default_factory=dict, init=False)
 
     def run(self) -> StopReason:
-        """Go round until a stop is requested, or the settings have changed.
+        """Loop until a stop is requested, or the settings have changed.
 
-        Before it returns, the current run has ended or was killed.
+        When this returns, the current run has ended or was killed.
         """
         reason = "the watcher was asked to stop"
         if self.leader is None:
@@ -74,6 +78,7 @@ class Loop:
         return StopReason.STOPPED if self.wakeup.stop_requested else StopReason.SETTINGS
 
     def _settings_differ(self) -> bool:
+        # A run reads the settings itself, so the watcher restarts between two runs.
         is_due = self._is_due("settings", SETTINGS_SECONDS)
         return is_due and not self.runs.running and self.settings_changed()
 
@@ -85,8 +90,9 @@ class Loop:
         return True
 
     def _round(self) -> float:
-        """Go round once, and return when the next round is due at the latest."""
+        """Do one round, and return when the next one is due at the latest."""
         self.health.beat(self.clock())
+        # First the Lease, because a watcher that has lost it must not start a run.
         self._hold_lease()
         check_at = self._check_run()
         self._take_updates()
@@ -94,13 +100,14 @@ class Loop:
         return min(until, check_at, *self._due_at.values())
 
     def _hold_lease(self) -> None:
-        if self.leader is None or not self._is_due("lease", LEASE_SECONDS):
+        if self.leader is None or not self._is_due("lease", RENEWAL_SECONDS):
             return
         leading, before = self._is_leader(self.leader), self._leading
         self._leading = leading
         if leading != before:
             self.health.leading(yes=leading)
             self.log(logs.INFO, f"this watcher is {'the leader' if leading else 'on standby'}")
+            # Another leader may deploy meanwhile, so this watcher no longer knows what is deployed.
             self.evaluator.deployed = None
             self.state = schedule.after_takeover(self.state)
         if not leading:
@@ -131,12 +138,14 @@ class Loop:
 
     def _take_updates(self) -> None:
         updates = self.store.take_updates()
-        if updates.first is not None:
-            self.state = schedule.after_changes(self.state, updates.first, updates.last)
+        if updates.first_change is not None:
+            self.state = schedule.after_changes(
+                self.state, updates.first_change, updates.last_change
+            )
         for kind, is_synced in sorted(updates.synced.items()):
             self.health.synced(kind, ok=is_synced)
-        if updates.contact is not None:
-            self.health.contact(updates.contact)
+        if updates.contact_at is not None:
+            self.health.contact(updates.contact_at)
         self.health.queue(schedule.oldest_pending(self.state))
         may_run = self.leader is None or bool(self._leading)
         self.state = schedule.with_readiness(self.state, ready=updates.complete and may_run)
@@ -157,7 +166,7 @@ class Loop:
         try:
             if schedule.is_resync(self.state, now, self.intervals):
                 self.evaluator.refresh()
-            # A target that was asked too often is not read before the next run may start.
+            # A target that limits requests is not read before the next run may start.
             read_targets = now >= self.state.earliest_run
             evaluation, plan = self.evaluator.evaluate(read_targets=read_targets)
         except ClusterError as error:
@@ -166,11 +175,12 @@ class Loop:
             return
         if plan is not None:
             self._report(plan, evaluation.removals)
-            # Planning takes memory that the watcher does not need while it waits.
+            # Planning needs memory that the watcher does not need while it waits.
             memory.trim()
         self._last_problem = ""
         verdict = evaluation.verdict
         self.state = schedule.after_evaluation(self.state, now, verdict, self.intervals)
+        # For metrics and health, a check that finds nothing to do is a run without changes.
         if verdict.in_sync:
             self.health.run_ended(now, {"version": 1, "exitCode": 0})
 
@@ -199,5 +209,6 @@ class Loop:
                 self._end_run(report)
             else:
                 self.wakeup.wait(check_at - self.clock())
+        # Only after the run: the next leader may start one at once.
         if self.leader:
             self.leader.release()

@@ -13,10 +13,12 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+# In seconds. A run takes from half a second to some minutes (docs/performance.md).
 BUCKETS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-_OUTCOMES = {2: "settings", 3: "refused", 4: "locked", 5: "unreachable", 6: "failed"}
-# Each outcome is exposed from the start: increase() misses the 1 of a counter that appears with it.
-OUTCOMES = ("changed", "unchanged", *_OUTCOMES.values(), "error")
+_BY_EXIT_CODE = {2: "settings", 3: "refused", 4: "locked", 5: "unreachable", 6: "failed"}
+# All outcomes are exposed from the start. For a counter that first appears with the value 1,
+# increase() in Prometheus would return 0.
+OUTCOMES = ("changed", "unchanged", *_BY_EXIT_CODE.values(), "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Histogram:
 class MetricValues:
     """The values of all metrics.
 
+    Hosts and notices are empty before the first plan, because a 0 would look like a loss.
+
     Attributes:
         runs: The number of runs that ended, by outcome.
         last_success: Unix time in seconds; None before the first success.
@@ -67,11 +71,12 @@ def run_outcome(exit_code: object, changed: object) -> str:
     """Return the outcome of a run, one of `OUTCOMES`, from the fields of its report."""
     if exit_code == 0:
         return "changed" if changed else "unchanged"
-    return _OUTCOMES.get(exit_code, "error") if isinstance(exit_code, int) else "error"
+    return _BY_EXIT_CODE.get(exit_code, "error") if isinstance(exit_code, int) else "error"
 
 
 def families(values: MetricValues) -> Iterable[Metric]:
     """Return all metrics of pic."""
+    # The library adds the suffix `_info` or `_total` to the names where Prometheus expects it.
     return (
         InfoMetricFamily("pic_build", "The version of pic.", {"version": values.version}),
         _runs(values),
@@ -112,6 +117,7 @@ def _last_success(values: MetricValues) -> Metric:
         "pic_last_success_timestamp_seconds",
         "When the cluster last matched its Ingresses, as Unix time.",
     )
+    # Absent before the first success: a 0 would be a success in 1970.
     if values.last_success is not None:
         family.add_metric([], values.last_success)
     return family

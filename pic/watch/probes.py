@@ -1,4 +1,4 @@
-"""Decides from what is known whether a watcher is healthy, and counts hosts by state. No I/O."""
+"""Decides from the last reports whether a watcher is healthy, and counts hosts by state. No I/O."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,8 +11,9 @@ from pic.core.model import Plan
 from pic.core.notices import Level, Notice
 from pic.run import targets as all_targets
 
-LONGEST_WAIT = 300.0
-UNREACHABLE = 5
+# The longest wait after a failed run, in seconds, as in `schedule.Intervals`.
+LONGEST_BACKOFF = 300.0
+UNREACHABLE_EXIT_CODE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class MaxAges:
 
         A watcher may miss one resync, or wait once after a failed run.
         """
-        return cls(run=2 * max(period.total_seconds(), LONGEST_WAIT) + longest_run)
+        return cls(run=2 * max(period.total_seconds(), LONGEST_BACKOFF) + longest_run)
 
 
 DEFAULT_MAX_AGES = MaxAges()
@@ -52,6 +53,7 @@ class Check:
     reason: str = ""
 
     def __str__(self) -> str:
+        # The form in which the API server answers /readyz?verbose.
         suffix = f": {self.reason}" if self.reason else ""
         return f"[{'+' if self.ok else '-'}]{self.name}{suffix}"
 
@@ -123,10 +125,10 @@ def check_age(name: str, last: float | None, now: float, max_age: float) -> Chec
 def failing_targets(report: Mapping[str, object], targets: Sequence[str]) -> dict[str, str]:
     """Return the targets that a run could not deploy to, each with a reason.
 
-    The probes are public within the cluster, so a reason has no host and no error text. An invalid
+    Anyone in the cluster can read the probes, so a reason has no host and no error text. An invalid
     object is the problem of one Ingress, and does not make its target fail.
     """
-    if report.get("exitCode") == UNREACHABLE:
+    if report.get("exitCode") == UNREACHABLE_EXIT_CODE:
         reason = "the last run could not reach a system that it needs; see its log"
         return dict.fromkeys(targets, reason)
     counts: dict[str, Counter[str]] = {}
@@ -153,12 +155,12 @@ def host_counts(
 ) -> dict[tuple[str, str], int]:
     """Count hosts by target and state.
 
-    A host is refused if a warning names it and no target has it. No notice says which target was
-    meant, so it counts for each.
+    A host is refused if a warning names it and no target has it. A notice does not say which target
+    it is about, so a refused host counts for each target.
     """
     states = {str(target.name): target.hosts(plan) for target in all_targets.TARGETS}
-    named = {notice.host for notice in notices if notice.level is Level.WARNING and notice.host}
-    refused = named.difference(*states.values())
+    warned = {notice.host for notice in notices if notice.level is Level.WARNING and notice.host}
+    refused = warned.difference(*states.values())
     counts: dict[tuple[str, str], int] = {}
     for target in targets:
         held = sum(states[target].values())

@@ -1,7 +1,7 @@
 """Logs the problems of several followers, each problem once.
 
-Most problems, such as an API server that is down, hit all followers at once. The class is
-thread-safe: each follower is a thread.
+Most problems, such as an API server that is down, affect all followers at once. The class is
+thread-safe, because each follower is a thread.
 """
 
 import threading

@@ -1,4 +1,8 @@
-"""Reads what `pic up --report` has written, as far as it matters for the next run. No I/O."""
+"""Reads the report that `pic up --report` has written: what is deployed, and when to retry. No I/O.
+
+The exit code alone is not enough: a run can fail for one reason that a retry fixes and for another
+one that only a user can fix.
+"""
 
 import json
 from dataclasses import dataclass, field
@@ -22,9 +26,9 @@ class RunReport:
 
     Attributes:
         exit_code: The exit code of the process.
-        retry_after: After how many seconds a target that was asked too often can be asked again;
-            None if no target was.
-        temporary: The run failed, and a later one may succeed without a change.
+        retry_after: The seconds to wait before the next request to a target that limits requests;
+            None if no target does.
+        temporary: Something failed, and a later run may succeed without a change.
         deployed: Digest and means of what is deployed now; None if the run failed.
         raw: The report as it was written.
     """
@@ -75,8 +79,10 @@ def _is_temporary(exit_code: int, classes: set[str]) -> bool:
         case RefusedError.exit_code | SettingsError.exit_code:
             return False
         case 0:
+            # The deployment succeeded, but a target may not have answered when pic read it.
             return bool(classes - {INVALID})
         case FailedError.exit_code if classes:
             return bool(classes - {INVALID})
         case _:
+            # Without details, such as after a kill, a retry does less harm than a wait for a user.
             return True

@@ -23,6 +23,7 @@ class RunLimits:
         grace: The time that it then has before it is killed.
     """
 
+    # The command line has the same defaults. A pod gets 60 s to end, so the grace fits into that.
     run: float = 900.0
     grace: float = 25.0
 
@@ -74,6 +75,7 @@ class Runs:
 
     def stop(self, now: float, reason: str) -> None:
         """Ask the run to stop, unless it was asked before."""
+        # A second signal would make an engine end without saving its state.
         run = self._run
         if run and not run.interrupted:
             self.log(logs.WARN, f"stopping the run: {reason}")
@@ -96,6 +98,7 @@ class Runs:
 
     def _finish(self, run: _Run) -> RunReport:
         exit_code = run.process.wait()
+        # A run that was killed has written no report.
         file = Path(run.folder.name) / REPORT_FILE
         content = file.read_text(encoding="utf-8") if file.exists() else ""
         run.folder.cleanup()

@@ -11,6 +11,7 @@ from enum import Enum
 
 from pic.watch.run_report import RunReport
 
+# `-NEVER` is a time in the past for every clock.
 NEVER = math.inf
 
 
@@ -45,7 +46,7 @@ class Intervals:
         retry_evaluation: After an evaluation that failed.
         backoff: After a run that failed for a temporary reason; each further failure doubles it.
         longest_backoff: The longest wait after a failed run.
-        rate_limit: The shortest wait after a target was asked too often.
+        rate_limit: The shortest wait after a target has limited the rate of requests.
     """
 
     quiet: float = 2.0
@@ -62,7 +63,7 @@ class Verdict:
     """The result of an evaluation.
 
     Attributes:
-        in_sync: Everything is as the last run deployed it.
+        in_sync: A run would find nothing to do.
         work: Identifies everything that a run would do.
         refusal: Identifies what the guard would refuse of it; empty if it would refuse nothing.
     """
@@ -80,7 +81,7 @@ class RunSuppression:
         work: What the last run set out to do.
         refusal: What the guard refused of it; empty if it refused nothing.
         repeatable: The last run succeeded, and was the first one for this work. If the same work
-            comes up again, something undid it, and one more run is due.
+            comes up again, another client has undone it, and one more run is due.
     """
 
     work: str = ""
@@ -105,10 +106,11 @@ class ScheduleState:
     Attributes:
         ready: The whole cluster is known, and this watcher may start runs.
         running: A run has started and not ended.
-        first_change: When the oldest change came that no evaluation has seen; None without one.
+        first_change: When the oldest change came that no evaluation includes; None if every
+            change is included.
         last_change: When the newest change came.
-        evaluated_at: When the last evaluation was.
-        resynced_at: When the last evaluation was that needed no change.
+        evaluated_at: When the last evaluation took place.
+        resynced_at: When the last evaluation took place that was due without a change.
         paused_until: No evaluation starts before this time.
         verdict: The result of the last evaluation.
         run_wanted: The last evaluation found work for a run.
@@ -135,12 +137,13 @@ class ScheduleState:
 
 def decide(state: ScheduleState, now: float, intervals: Intervals) -> Decision:
     """Return what to do now, or until when to wait."""
+    # The end of a run wakes the loop. Before that, the live objects are neither old nor new.
     if state.running or not state.ready:
         return Decision(Action.WAIT)
     evaluation = _next_evaluation(state, intervals)
     if now >= evaluation:
         return Decision(Action.EVALUATE)
-    # The same run should include a change that has just come, so that is evaluated first.
+    # A run should include a change that has just come, so the evaluation of the change comes first.
     start = state.earliest_run if state.run_wanted and state.first_change is None else NEVER
     if now >= start:
         return Decision(Action.RUN)
@@ -176,9 +179,9 @@ def with_readiness(state: ScheduleState, *, ready: bool) -> ScheduleState:
 
 
 def after_takeover(state: ScheduleState) -> ScheduleState:
-    """Return the state after the lease was won or lost.
+    """Return the state after the Lease was won or lost.
 
-    Another watcher may have run in between, so nothing that this one knows of runs counts.
+    Another watcher may have started runs in between, so the state drops what it knows about runs.
     """
     return replace(
         state,
@@ -208,6 +211,7 @@ def after_evaluation(
         resynced_at=now if resync else state.resynced_at,
         verdict=verdict,
         run_wanted=not verdict.in_sync and not suppressed,
+        # A change may come before the retry. Its evaluation leaves the retry in place.
         retry_at=NEVER if now >= state.retry_at else state.retry_at,
         suppression=RunSuppression() if verdict.in_sync else state.suppression,
     )
@@ -240,12 +244,14 @@ def after_run_end(
         failures=0,
         suppression=RunSuppression(work, refusal, repeatable),
     )
+    # Unlike a failure, a rate limit delays the run for a change as well (docs/operating.md).
     if report.retry_after is not None:
         wait = now + max(intervals.rate_limit, report.retry_after)
         return replace(idle, earliest_run=wait, retry_at=wait)
     if not report.temporary:
         return idle
     failures = state.failures + 1
+    # The bound on the exponent only prevents an overflow.
     delay = min(intervals.backoff * 2.0 ** min(failures - 1, 16), intervals.longest_backoff)
     # A change may fix what failed, so a run for a change waits only for the shortest backoff.
     return replace(

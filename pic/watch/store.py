@@ -1,7 +1,7 @@
-"""Stores what the followers know of the cluster: the parts of each object that planning reads.
+"""Stores the parts of each object that planning reads, as the followers receive them.
 
 The objects are packed as JSON, which takes a third of the memory of their maps and lists. A change
-of a part that planning does not read changes nothing here. The class is thread-safe.
+of any other part does not count as a change. The class is thread-safe.
 """
 
 import json
@@ -20,6 +20,7 @@ Objects = dict[str, bytes]
 
 def pack(kind: str, raw: Raw) -> bytes:
     """Return the parts of an object that planning reads, as JSON."""
+    # Sorted keys, so that equal objects have equal bytes.
     projected = projection.PROJECTIONS[kind](raw)
     return json.dumps(projected, separators=(",", ":"), sort_keys=True).encode()
 
@@ -64,15 +65,15 @@ class Updates:
     """What has changed in the store since the last call of `Store.take_updates`.
 
     Attributes:
-        first: When the oldest change came; None if there was none.
-        last: When the newest change ever came.
-        contact: When the API server last answered; None if it never has.
+        first_change: When the oldest of these changes came; None without a change.
+        last_change: When the newest change of all came.
+        contact_at: When the API server last answered; None if it never has.
         synced: For each kind, whether all its collections are complete and followed.
     """
 
-    first: float | None
-    last: float
-    contact: float | None
+    first_change: float | None
+    last_change: float
+    contact_at: float | None
     synced: Mapping[str, bool]
 
     @property
@@ -98,9 +99,9 @@ class Store:
         self._objects: dict[Listing, Objects] = {listing: {} for listing in listings}
         self._synced = dict.fromkeys(self._objects, False)
         self._change_count = 0
-        self._first: float | None = None
-        self._last = 0.0
-        self._contact: float | None = None
+        self._first_change: float | None = None
+        self._last_change = 0.0
+        self._contact_at: float | None = None
 
     def replace(self, listing: Listing, objects: Objects) -> None:
         """Replace a whole collection."""
@@ -109,6 +110,7 @@ class Store:
             self._objects[listing] = objects
             self._synced[listing] = True
             self._record(changed=changed)
+        # Also without a change, because the store may be complete now.
         self._wake()
 
     def put(self, listing: Listing, key: str, packed: bytes | None) -> None:
@@ -126,7 +128,7 @@ class Store:
     def record_contact(self) -> None:
         """Record that the API server has answered."""
         with self._lock:
-            self._contact = self._clock()
+            self._contact_at = self._clock()
 
     def mark_unsynced(self, listing: Listing) -> None:
         """Record that a collection may have changed unseen."""
@@ -146,11 +148,12 @@ class Store:
     def take_updates(self) -> Updates:
         """Return what has changed since the last call."""
         with self._lock:
-            first, self._first = self._first, None
+            first, self._first_change = self._first_change, None
             synced: dict[str, bool] = {}
+            # A kind has a collection for each namespace, if the settings name namespaces.
             for listing, is_synced in self._synced.items():
                 synced[listing.kind.name] = synced.get(listing.kind.name, True) and is_synced
-            return Updates(first, self._last, self._contact, synced)
+            return Updates(first, self._last_change, self._contact_at, synced)
 
     @property
     def change_count(self) -> int:
@@ -164,12 +167,13 @@ class Store:
             kinds: dict[str, list[bytes]] = {}
             for listing, objects in self._objects.items():
                 kinds.setdefault(listing.kind.name, []).extend(objects.values())
+            # Packed objects never change, so the result needs no lock.
             unpacked = {kind: UnpackedObjects(packed) for kind, packed in kinds.items()}
             return self._change_count, unpacked
 
     def _record(self, *, changed: bool) -> None:
-        self._contact = now = self._clock()
+        self._contact_at = now = self._clock()
         if changed:
             self._change_count += 1
-            self._first = now if self._first is None else self._first
-            self._last = now
+            self._first_change = now if self._first_change is None else self._first_change
+            self._last_change = now

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
+# `select` does not accept infinity, which is how long the schedule may want to wait.
 MAX_WAIT_SECONDS = 3600.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -28,6 +29,7 @@ class Wakeup:
 
     def __enter__(self) -> Self:
         self._reader, self._writer = os.pipe()
+        # A signal handler must never block, not even when the pipe is full.
         for descriptor in (self._reader, self._writer):
             os.set_blocking(descriptor, False)
         return self
@@ -43,7 +45,7 @@ class Wakeup:
 
     def wake(self) -> None:
         """End the current wait, or the next one."""
-        # A full pipe ends the wait as well as one more byte.
+        # If the pipe is full, its bytes end the wait without another one.
         with contextlib.suppress(BlockingIOError):
             os.write(self._writer, b"\0")
 
@@ -56,6 +58,7 @@ class Wakeup:
         """Wait for a wakeup, for at most some seconds."""
         timeout = max(0.0, min(seconds, MAX_WAIT_SECONDS))
         if select.select([self._reader], [], [], timeout)[0]:
+            # One read takes all wakeups so far: a Linux pipe holds 64 KiB.
             os.read(self._reader, 65536)
 
 

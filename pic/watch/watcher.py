@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from pic.watch.health import Health
     from pic.watch.leader import Leader
 
-# A request must end within the grace period of a pod. The followers and the loop retry themselves.
+# A request must end within the grace period of a pod. The followers and the loop retry by
+# themselves, so a request does not.
 TIMEOUTS = Timeouts(read=15.0, retries=0)
 
 
 @dataclass(frozen=True, slots=True)
 class WatchConfig:
-    """What a watcher does.
+    """The settings of a watcher.
 
     Attributes:
         config: The settings of the stack.
@@ -54,7 +55,7 @@ class WatchConfig:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What a watcher works with.
+    """The connections of a watcher to the cluster and to the process around it.
 
     Attributes:
         leader: None if this is the only watcher.
@@ -85,6 +86,7 @@ def watch(
     listings = listing.listings(config.settings)
     transport = dependencies.transport
     with ExitStack() as stack:
+        # The stack unwinds backwards: the followers end before their connections do.
         stack.callback(transport.pool.clear)
         store = Store(listings, time.monotonic, wakeup.wake)
         loop = Loop(
@@ -100,5 +102,6 @@ def watch(
             settings_changed=dependencies.settings_changed,
         )
         stack.enter_context(follower.following(listings, transport, store, log))
+        # By now all modules are loaded and all long-lived objects exist.
         memory.freeze()
         return loop.run()

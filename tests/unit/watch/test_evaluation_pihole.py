@@ -98,7 +98,11 @@ def test_a_record_that_was_changed_by_hand_is_a_reason_for_a_run(
     after, _ = evaluator.evaluate()
 
     assert plan is not None
-    assert [it.verdict.in_sync for it in (before, changed, after)] == [True, False, True]
+    assert [evaluation.verdict.in_sync for evaluation in (before, changed, after)] == [
+        True,
+        False,
+        True,
+    ]
     assert changed.verdict.work != before.verdict.work
 
 
@@ -144,7 +148,11 @@ def test_a_pi_hole_that_does_not_answer_is_a_reason_for_a_run(
     pihole.restart()
     back, _ = evaluator.evaluate()
 
-    assert [it.verdict.in_sync for it in (before, away, back)] == [True, False, True]
+    assert [evaluation.verdict.in_sync for evaluation in (before, away, back)] == [
+        True,
+        False,
+        True,
+    ]
     assert away.verdict.work != before.verdict.work
 
 

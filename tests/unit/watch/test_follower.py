@@ -20,7 +20,7 @@ from tests.support.waiting import until
 from tests.support.watched import FakeCollection, Fault, serving
 
 SERVICES = Listing(kinds.BY_NAME[kinds.SERVICE])
-SHORT_TIMES = FollowerTimes(chance=lambda: 0.0, first=0.01, longest=0.02)
+SHORT_TIMES = FollowerTimes(chance=lambda: 0.0, first_pause=0.01, longest_pause=0.02)
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Following:
     @property
     def names(self) -> list[str]:
         metadata = [mapping(raw["metadata"], "metadata") for raw in self.services]
-        return sorted(str(it["name"]) for it in metadata)
+        return sorted(str(entry["name"]) for entry in metadata)
 
     @property
     def services(self) -> list[Raw]:
@@ -261,7 +261,7 @@ def test_a_list_without_a_version_is_an_error(collection: FakeCollection) -> Non
 def test_a_follower_that_pauses_stops_at_once(collection: FakeCollection) -> None:
     collection.order("list", *[Fault(status=500)] * 100)
 
-    with follow(collection, FollowerTimes(chance=lambda: 1.0, first=600.0)) as result:
+    with follow(collection, FollowerTimes(chance=lambda: 1.0, first_pause=600.0)) as result:
         until(lambda: result.lines, "it pauses")
 
     assert result.requests("list") == 1

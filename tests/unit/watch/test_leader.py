@@ -88,7 +88,7 @@ def test_a_record_counts_as_fresh_when_a_contender_first_sees_it() -> None:
 def test_the_duration_in_the_record_counts() -> None:
     leases, time = Leases(), FakeTime()
     first, second = two_contenders(leases, time)
-    first.times = LeaseTimes(lease=60, renew=40)
+    first.times = LeaseTimes(lease_duration=60, renew_deadline=40)
     assert (first.hold(), second.hold()) == (True, False)
 
     time.seconds = 59

@@ -1,4 +1,4 @@
-"""Tests the loop with scripted parts: each wait makes the next thing of the script happen."""
+"""Tests the loop with scripted parts: each wait runs the next step of the script."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ LEADS = ("leading", True)
 
 
 class ScriptedWakeup(Wakeup):
-    """Lets the whole timeout of each wait pass, and then makes the next thing happen."""
+    """Lets the whole timeout of each wait pass, and then runs the next step of the script."""
 
     def __init__(self) -> None:
         self.script: list[Callable[[], object]] = []
@@ -206,7 +206,9 @@ def test_a_change_is_evaluated_after_the_quiet_period() -> None:
 
     stage.play(stage.change, do_nothing, do_nothing)
 
-    assert [it for it in stage.events if it == ("evaluate", None)] == [("evaluate", None)] * 2
+    assert [event for event in stage.events if event == ("evaluate", None)] == [
+        ("evaluate", None)
+    ] * 2
     assert 2.0 in stage.wakeup.waits
 
 
@@ -285,7 +287,9 @@ def test_a_leader_that_returns_does_not_know_what_is_deployed() -> None:
 
     stage.play(stage.end, do_nothing, do_nothing, do_nothing, do_nothing, do_nothing)
 
-    evaluations = [it for it in stage.events if isinstance(it, tuple) and it[0] == "evaluate"]
+    evaluations = [
+        event for event in stage.events if isinstance(event, tuple) and event[0] == "evaluate"
+    ]
     assert evaluations == [("evaluate", None), ("evaluate", None)]
 
 
