@@ -21,7 +21,7 @@ from pic.core.json_values import text
 from pic.settings.parse import Settings
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-CHUNK = 64 * 1024
+CHUNK = 64 * 1024  # bytes of a watch to read at once, at most
 
 
 class StatusError(Exception):
@@ -118,7 +118,8 @@ class ApiTransport:
     def request(self, method: str, path: str, body: object) -> object:
         """Send a body to a path and return the decoded JSON of the answer."""
         answer = self._send(method, path, body)
-        # Tokens of service accounts and of exec plugins expire during a long watch.
+        # The tokens of service accounts and of exec plugins expire while a watcher runs. Kubernetes
+        # renews the file of a service account, and an exec plugin returns a new token.
         if answer.status == 401 and self.credentials.refresh():
             answer = self._send(method, path, body)
         return _decode(answer.status, answer.data, f"{self.server}{path}")
@@ -145,6 +146,7 @@ class ApiTransport:
             ClusterError: No answer arrived.
         """
         with _network_errors(self.server):
+            # A watch has no end to wait for, and its caller decides when to try again.
             answer = self.pool.request(
                 "GET",
                 f"{self.server}{path}",
@@ -181,11 +183,13 @@ class Stream:
             yield from (_decode(200, line, self._server) for line in lines)
 
     def _chunk(self) -> bytes:
+        # Unlike `read`, `read1` returns as soon as any bytes are available.
         with _network_errors(self._server):
             return self._answer.read1(CHUNK)
 
     def stop(self) -> None:
         """End the stream; another thread may be waiting for its next line."""
+        # `close` would not wake up that thread.
         try:
             self._answer.shutdown()
         except (ValueError, RuntimeError, OSError):
@@ -203,6 +207,7 @@ def _network_errors(server: str) -> Iterator[None]:
     try:
         yield
     except (urllib3.exceptions.HTTPError, OSError) as error:
+        # When all retries have failed, urllib3 wraps the last error.
         cause = getattr(error, "reason", None) or error
         raise ClusterError(
             f"no answer from {server}: {cause}. Check the network, KUBECONFIG and pic:context"
@@ -210,8 +215,8 @@ def _network_errors(server: str) -> Iterator[None]:
 
 
 def _content(method: str) -> dict[str, str]:
-    # Every kind accepts a merge patch; custom resources reject a strategic one. An apply has to be
-    # sent as YAML, and JSON is YAML.
+    # Every kind accepts a merge patch, but custom resources reject a strategic one. The media type
+    # of an apply is YAML, and JSON is YAML too.
     media_type = {"PATCH": "merge-patch+json", "APPLY": "apply-patch+yaml"}.get(method, "json")
     return {} if method == "GET" else {"Content-Type": f"application/{media_type}"}
 
@@ -264,10 +269,14 @@ def connect(
     access = find_access()
     retries = urllib3.Retry(
         total=timeouts.retries,
+        # urllib3 does not wait before the first retry, and waits twice the factor before the next.
         backoff_factor=timeouts.backoff / 2,
         retry_after_max=timeouts.retry_after,
+        # The API server answers 429 with Retry-After when it limits the rate of requests.
         status_forcelist=(429, 500, 502, 503, 504),
+        # The API server may have done a write although its answer was lost.
         allowed_methods={"GET"},
+        # After the last retry, the caller gets the answer with the message of the API server.
         raise_on_status=False,
     )
     try:
@@ -286,6 +295,7 @@ def _access_finder(
     in_subprocess: bool,
 ) -> Callable[[], Access]:
     """Return a function that reads the access to the cluster, each time from its source."""
+    # Kubernetes sets KUBERNETES_SERVICE_HOST in every pod.
     paths = settings.kubeconfig or environment.get("KUBECONFIG") or ""
     if not paths and not settings.context and environment.get("KUBERNETES_SERVICE_HOST"):
         return lambda: _pod_access(environment, service_account)

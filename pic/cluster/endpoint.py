@@ -1,7 +1,7 @@
-"""Describes the access to an API server, and opens a pool of connections with it.
+"""Describes the access to an API server, and makes a pool of connections from it.
 
-This module does not use the Kubernetes client: its import takes more memory than everything else in
-a watcher.
+This module does not use the Kubernetes client, because the import of the client takes more memory
+than everything else in a watcher.
 """
 
 import socket
@@ -16,10 +16,11 @@ from typing import Any
 import urllib3
 from urllib3.util.ssl_ import create_urllib3_context
 
-# The threads that send requests at once: the readers of a snapshot, or the hooks of a run.
+# As many as the threads that send requests at once: readers of a snapshot, or hooks of a run.
 CONNECTIONS = 16
-# Detects within a minute that the peer has vanished, even while no request is under way: a watch
-# may be silent for long, and a load balancer drops idle connections without a reset.
+# Detects within a minute that the peer has disappeared, even while no request is in progress. A
+# watch may be silent for long, and a load balancer drops idle connections without a reset.
+# TCP_NODELAY is the default of urllib3, which these options replace.
 KEEP_ALIVE = [
     (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -117,6 +118,7 @@ def connection_pool(access: Access, retries: urllib3.Retry) -> urllib3.PoolManag
         "maxsize": CONNECTIONS,
         "ssl_context": _context(access) if access.server.startswith("https:") else None,
         "server_hostname": access.server_name or None,
+        # None verifies the name, and False does not.
         "assert_hostname": None if access.verify else False,
         "socket_options": KEEP_ALIVE,
     }
@@ -133,7 +135,8 @@ def _context(access: Access) -> ssl.SSLContext:
     else:
         context.load_default_certs()
     if access.certificate:
-        # The ssl module takes a client certificate from a file only. It reads the file once.
+        # The ssl module takes a client certificate only from a file, which it reads once. Only this
+        # user can read the file, and it is gone after the block.
         with tempfile.NamedTemporaryFile("w") as file:
             file.write(f"{access.certificate}\n{access.key}\n")
             file.flush()

@@ -11,8 +11,9 @@ from pic.report.event_texts import EventText
 
 COMPONENT = "pic"
 CONFLICT = 409
-# Events suit the few changes of a normal run. Each costs several milliseconds, and the API server
-# keeps them for an hour only. The preview and the plan show a change in bulk.
+# Events suit the few changes of a normal run. Each one takes several milliseconds, and the API
+# server keeps it for only an hour. The preview and the plan show many changes better. See
+# docs/logs.md.
 EVENTS_A_RUN = 100
 
 
@@ -34,10 +35,11 @@ def post(
         StatusError: The API server answered with an error status.
         ClusterError: No answer arrived.
     """
+    # The same thing may happen again, so the name is random.
     _create(transport, subject, _body(level, reason, message), uuid.uuid4().hex[:16])
 
 
-def warn(transport: Transport, warned: EventText) -> None:
+def warn(transport: Transport, warning: EventText) -> None:
     """Create the Event for a warning, unless the API server still has it.
 
     The name of the Event derives from its text, so a second creation is a conflict, not a copy.
@@ -46,11 +48,11 @@ def warn(transport: Transport, warned: EventText) -> None:
         StatusError: The API server answered with an error status other than a conflict.
         ClusterError: No answer arrived.
     """
-    owner = warned.ingress
+    owner = warning.ingress
     subject = InvolvedObject(owner.namespace, owner.name, owner.uid)
-    body = _body(Level.WARNING, warned.reason, warned.message)
+    body = _body(Level.WARNING, warning.reason, warning.message)
     try:
-        _create(transport, subject, body, warned.digest)
+        _create(transport, subject, body, warning.digest)
     except StatusError as error:
         if error.status != CONFLICT:
             raise
@@ -60,6 +62,7 @@ def _create(transport: Transport, subject: InvolvedObject, body: Raw, suffix: st
     event = {
         **body,
         "metadata": {
+            # At most 253 characters, and each part must end with a letter or a digit.
             "name": f"{subject.name[:200].rstrip('.-')}.{suffix}",
             "namespace": subject.namespace,
         },

@@ -2,9 +2,9 @@
 
     python -m pic.cluster.kubeconfig PATHS CONTEXT
 
-prints an Access as JSON, or prints an error and exits with 1. The JSON holds secrets, so it goes
-through a pipe only. A watcher uses the command: it lives long, and the client would take 20 MB of
-its memory.
+prints an Access as JSON, or prints an error and exits with 1. The JSON contains secrets, so it only
+ever goes through a pipe. A watcher uses this command, because the client would take 20 MB of its
+memory for as long as it runs.
 """
 
 import json
@@ -24,7 +24,7 @@ from pic.core.errors import ClusterError
 if TYPE_CHECKING:
     from kubernetes import client
 
-# Named here because the client remembers the value that KUBECONFIG had at its import.
+# Passed explicitly, because the client keeps the value that KUBECONFIG had when it was imported.
 DEFAULT_PATH = "~/.kube/config"
 REMEDY = "Set KUBECONFIG, or pic:context to one of its contexts"
 # What the client raises for a kubeconfig that is incomplete or has the wrong shape.
@@ -41,7 +41,7 @@ def load_configuration(paths: str, context: str) -> "client.Configuration":
     Raises:
         ClusterError: The kubeconfig or the context is missing or unusable.
     """
-    # The import takes a fifth of a second and 20 MB. A pod does not need it.
+    # The import takes a fifth of a second and 20 MB, and a pod does not need it.
     from kubernetes import client, config  # noqa: PLC0415
 
     configuration = client.Configuration()
@@ -50,7 +50,7 @@ def load_configuration(paths: str, context: str) -> "client.Configuration":
             config_file=paths or DEFAULT_PATH,
             context=context or _current_context(paths),
             client_configuration=configuration,
-            persist_config=False,
+            persist_config=False,  # a renewed token must not change the user's file
         )
     except (config.ConfigException, yaml.YAMLError, OSError, *_MALFORMED) as error:
         raise no_access_error(str(error)) from error

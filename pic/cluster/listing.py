@@ -30,14 +30,15 @@ from pic.settings.parse import Settings, TargetName
 from pic.snapshot import pangolin
 from pic.snapshot.assemble import RawSnapshot
 
-# Modules outside of this package use the connection through here.
+# Other packages import the connection from here, so the Kubernetes API has one entry point.
 __all__ = ["TIMEOUTS", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
 
-# Objects per page, as kubectl asks for.
-PAGE = 500
-# How often a listing starts again after its continue token has expired, in five minutes by default.
-RESTARTS = 3
-# Threads that read at once.
+# Objects in a page, as kubectl requests them.
+PAGE_SIZE = 500
+# How often to try a listing. A continue token expires when etcd compacts the version of the
+# listing, after five minutes by default.
+LISTING_ATTEMPTS = 3
+# Threads that read at the same time.
 READERS = 4
 
 NETWORKING = BY_NAME[INGRESS].path
@@ -98,13 +99,14 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
             for listing in listings(settings)
         ]
         try:
-            # The first error to raise is the most basic one: a wrong cluster, then missing CRDs.
+            # In this order, so that the most basic error is raised first: a wrong cluster, then
+            # missing CRDs.
             raw = RawSnapshot({}, cluster_id.result(), schema.result())
             objects: dict[str, list[Raw]] = {}
             for name, job in jobs:
                 objects.setdefault(name, []).extend(job.result())
         finally:
-            # After an error the results of the other requests are of no use.
+            # After an error, the results of the other requests are not needed.
             pool.shutdown(wait=False, cancel_futures=True)
     return replace(raw, objects=objects)
 
@@ -144,6 +146,7 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
     Raises:
         ClusterError: The CRD is not installed, or could not be read.
     """
+    # A schema in the settings also saves the permission to read the CRD.
     if schema := pangolin.fixed_schema(settings.resource_schema):
         return schema
     if TargetName.PANGOLIN not in settings.targets:
@@ -164,20 +167,20 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
 def list_objects(transport: Transport, listing: Listing) -> list[Raw]:
     """Return every object of a collection.
 
-    A listing that expires between two pages starts again, at most RESTARTS times.
+    A listing that expires between two pages starts again from its first page.
 
     Raises:
         ClusterError: The collection could not be read completely.
     """
-    for _ in range(RESTARTS):
+    for _ in range(LISTING_ATTEMPTS):
         try:
             return [item for page in list_pages(transport, listing) for item in page.items]
         except StatusError as error:
             if error.status != 410:  # 410 Gone: the continue token has expired.
                 raise listing_error(listing, "list", error) from error
     raise ClusterError(
-        f"listing {listing} expired {RESTARTS} times before its end: the API server is overloaded;"
-        " try again later"
+        f"listing {listing} expired {LISTING_ATTEMPTS} times before its end: the API server is"
+        " overloaded; try again later"
     )
 
 
@@ -195,13 +198,15 @@ class ListPage:
     continue_token: str
 
 
-def list_pages(transport: Transport, listing: Listing, size: int = PAGE) -> Iterator[ListPage]:
+def list_pages(transport: Transport, listing: Listing, size: int = PAGE_SIZE) -> Iterator[ListPage]:
     """Yield a collection page by page.
 
     Raises:
         StatusError: The API server answered with an error; 410 if the listing has expired.
         ClusterError: An answer is missing, or is not a page of this collection.
     """
+    # Without a resource version, the API server returns the most recent state. All further pages
+    # have the version of the first one.
     token = ""
     while True:
         query = {"limit": size, **({"continue": token} if token else {})}
@@ -213,6 +218,7 @@ def list_pages(transport: Transport, listing: Listing, size: int = PAGE) -> Iter
 
 
 def _page(answer: object, listing: Listing) -> ListPage:
+    # A proxy or a wrong server may answer with other JSON, which must not count as an empty list.
     expected = f"{listing.kind.name}List"
     match answer:
         case {"kind": kind, "metadata": dict() as metadata, "items": list() as items} if (

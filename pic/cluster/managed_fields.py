@@ -3,9 +3,10 @@
 The Go controller updates whole objects, so `metadata.managedFields` names it as the owner of every
 field. A server-side apply never removes a field of another owner, so pic could not remove a field
 that it does not declare. After the transfer pic owns these fields, and its next apply removes those
-that it leaves out. The operator's process may have the same manager name, `manager`, and then
-shares an entry with the controller. The content of a field tells which of the two wrote it.
-See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+that it leaves out. The operator may have the same manager name, `manager`, and then shares an entry
+with the controller. So the kind of a field decides which of the two wrote it.
+See docs/adr/0010-own-what-the-go-controller-wrote.md and
+https://kubernetes.io/docs/reference/using-api/server-side-apply/.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ def take_over(entries: Sequence[Entry]) -> list[Entry] | None:
         return None
     applied = [entry for entry in entries if _is_applied_by_pic(entry)]
     others = [entry for entry in entries if entry not in old and entry not in applied]
+    # A manager has at most one entry for Apply, so all fields go into one.
     fields: Fields = {}
     for entry in (*applied, *old):
         fields = _union(fields, _split(_fields(entry))[0])
@@ -66,12 +68,15 @@ def _is_of_old_owner(entry: Entry) -> bool:
     Such a manager updated the spec or set the controller's labels. A manager with a finalizer but
     without these labels is an operator: it sets defaults in the spec as it adds its finalizer.
     """
+    # An entry for the status subresource is the operator's. An entry for another version of the API
+    # may have other field names, so it cannot be merged.
     if (
         entry.get("operation") != "Update"
         or entry.get("subresource")
         or entry.get("apiVersion") != API_VERSION
     ):
         return False
+    # Only the Go controller sets these labels, so they count more than a finalizer does.
     fields = _fields(entry)
     metadata = mapping(fields.get("f:metadata"), "f:metadata")
     if _SEEDS & mapping(metadata.get("f:labels"), "f:labels").keys():
@@ -129,6 +134,7 @@ def _union(one: Fields, other: Fields) -> Fields:
 def _both(one: Fields, other: Fields) -> Fields:
     if not one and not other:
         return {}
-    # An empty map means that the whole field is owned. With fields below it, `.` says the same.
+    # An empty map means that the whole field is owned. If fields below it are owned too, `.` stands
+    # for the field itself.
     merged = _union(one, other)
     return merged if one and other else {_SELF: {}, **merged}

@@ -1,4 +1,8 @@
-"""Annotates each Ingress with its hosts that Pi-hole has, as `pihole.io/managed-hosts`."""
+"""Writes the annotation `pihole.io/managed-hosts`: the hosts of an Ingress that Pi-hole has.
+
+The annotation informs users. With the interface dns-local it also says which records belong to pic
+(docs/pihole.md).
+"""
 
 import concurrent.futures
 from collections.abc import Callable, Collection, Sequence
@@ -11,7 +15,8 @@ from pic.core.model import Plan, Record
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.settings.parse import Settings, TargetName
 
-# Not the field manager of the resources: an apply removes whatever its manager no longer sends.
+# Not the field manager of the resources. An apply removes each field that its manager applied
+# before and no longer sends, so two uses of one manager on one object would undo each other.
 FIELD_MANAGER = "pic-pihole"
 WRITERS = 4
 
@@ -86,6 +91,7 @@ def write_annotations(
 
 def _write(transport: Transport, annotation: HostsAnnotation) -> None:
     ingress = annotation.ingress
+    # An apply without the annotation removes it, if this manager has applied it before.
     annotations = {MANAGED_HOSTS: annotation.value} if annotation.hosts else {}
     body = {
         "apiVersion": "networking.k8s.io/v1",
@@ -100,6 +106,8 @@ def _write(transport: Transport, annotation: HostsAnnotation) -> None:
     }
     path = f"{NETWORKING}/namespaces/{ingress.namespace}/ingresses/{ingress.name}"
     try:
+        # A conflict means that another client has set the annotation. It belongs to pic, so pic
+        # overwrites the value.
         transport.request("APPLY", f"{path}?fieldManager={FIELD_MANAGER}&force=true", body)
     except StatusError as error:
         # The Ingress was deleted or replaced. The next run annotates its successor.

@@ -7,7 +7,7 @@ from pic.core.json_values import mapping, sequence
 from pic.settings.permissions import Permission
 
 CRDS = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
-REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+REVIEWS_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 def served_kinds(transport: Transport) -> set[object]:
@@ -21,6 +21,7 @@ def served_kinds(transport: Transport) -> set[object]:
     try:
         answer = mapping(transport.get(listing.PANGOLIN), "kinds")
     except listing.StatusError as error:
+        # The API server has no such API group until a CRD of the group is installed.
         if error.status == 404:
             return set()
         raise ClusterError(
@@ -32,6 +33,8 @@ def served_kinds(transport: Transport) -> set[object]:
 
 def is_allowed(transport: Transport, permission: Permission) -> bool:
     """Say whether the current user has a permission, by a SelfSubjectAccessReview.
+
+    Kubernetes allows every authenticated user this request too.
 
     Raises:
         ClusterError: The API server did not return a review.
@@ -49,7 +52,7 @@ def is_allowed(transport: Transport, permission: Permission) -> bool:
         "spec": {"resourceAttributes": attributes},
     }
     try:
-        answer = mapping(transport.request("POST", REVIEW, review), "review")
+        answer = mapping(transport.request("POST", REVIEWS_PATH, review), "review")
     except listing.StatusError as error:
         raise ClusterError(
             f"cannot review the permissions: {error} (HTTP {error.status})"

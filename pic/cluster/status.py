@@ -23,6 +23,7 @@ from pic.planning.ownership import OwnerKind, Ownership
 from pic.snapshot import pangolin
 from pic.snapshot.parse import identity
 
+# Of the JSON: it changes when readers have to change.
 VERSION = 1
 # Characters of a message in a table row.
 LONGEST_MESSAGE = 160
@@ -32,7 +33,7 @@ _OURS = (OwnerKind.OURS, OwnerKind.STRIPPED)
 
 
 class ReadyState(StrEnum):
-    """How far the operator is with an object, in the order of a report: the worst first."""
+    """How far the operator has come with an object, in the order of a report: the worst first."""
 
     ERROR = "error"
     PENDING = "pending"
@@ -156,6 +157,7 @@ def _ready_condition(status: Raw) -> Raw:
 def _readiness(live: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState, str]:
     """Return what pic concludes from the status of an object, and the message for it."""
     reason = text(condition.get("message"))
+    # An object exists until its finalizers are removed, and its status may say Ready until then.
     if mapping(raw.get("metadata"), "metadata").get("deletionTimestamp") is not None:
         return ReadyState.PENDING, "the object is being deleted"
     stale = _is_stale(live, raw, condition)
@@ -176,7 +178,11 @@ def _readiness(live: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState
 
 
 def _is_stale(live: LiveResource, raw: Raw, condition: Raw) -> bool:
-    """Say whether the status is about an earlier generation; without one it counts as current."""
+    """Say whether the status is about an earlier generation; without one it counts as current.
+
+    The API server raises `metadata.generation` with each change of the spec. An operator writes the
+    generation that it has processed as `observedGeneration`.
+    """
     status = mapping(raw.get("status"), "status")
     observed = integer(status.get("observedGeneration", condition.get("observedGeneration")))
     return observed is not None and observed < live.generation
@@ -190,7 +196,7 @@ def as_text(report: StatusReport) -> str:
         [_cells(row) for row in report.rows],
         headers="keys",
         tablefmt="plain",
-        disable_numparse=True,
+        disable_numparse=True,  # or it reformats a text that looks like a number
     )
     lines = [line.rstrip() for line in table.splitlines()]
     return "\n".join([*lines, "", counts_line(report)])

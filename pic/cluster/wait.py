@@ -12,7 +12,7 @@ from pic.planning.ownership import Ownership
 from pic.settings.kinds import BY_NAME, RESOURCE
 
 RESOURCES = Listing(BY_NAME[RESOURCE])
-# Seconds between two listings. The pause grows: a few objects are ready soon, many take longer.
+# The seconds between two listings grow, because a few objects are ready soon and many take longer.
 FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 1.0, 10.0, 1.5
 
 
@@ -62,6 +62,7 @@ def wait_until_ready(
     Raises:
         ClusterError: The first or the last listing failed.
     """
+    # An error at the first listing is raised at once: nothing is known about the objects yet.
     wait = _Wait(transport, ownership, keys, clock)
     end, pause = clock.now() + deadline_seconds, FIRST_PAUSE
     report = wait.poll()
@@ -69,6 +70,7 @@ def wait_until_ready(
         clock.sleep(min(pause, remaining))
         pause = min(pause * GROWTH, LONGEST_PAUSE)
         report = wait.poll_again(report)
+    # After a failed listing, the last report may be out of date.
     if wait.error:
         raise wait.error
     return report
@@ -103,6 +105,7 @@ class _Wait:
         return report
 
     def _tell_changes(self, report: StatusReport) -> None:
+        # An error that went away and came back is reported again.
         failing = {row for row in report.rows if row.readiness is ReadyState.ERROR}
         for row in sorted(failing - self.failing, key=lambda row: row.order):
             name = "/".join(row.key)

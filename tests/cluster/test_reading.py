@@ -102,7 +102,7 @@ class SmallPages:
 
     def get(self, path: str) -> object:
         self.gets += 1
-        return self.transport.get(path.replace(f"limit={listing.PAGE}", "limit=2"))
+        return self.transport.get(path.replace(f"limit={listing.PAGE_SIZE}", "limit=2"))
 
     def request(self, method: str, path: str, body: object) -> object:
         raise NotImplementedError

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pic.cluster.listing import PANGOLIN, StatusError
-from pic.cluster.review_access import REVIEW, is_allowed, served_kinds
+from pic.cluster.review_access import REVIEWS_PATH, is_allowed, served_kinds
 from pic.core.errors import ClusterError
 from pic.core.json_values import MalformedError
 from pic.settings.permissions import Permission
@@ -26,7 +26,7 @@ class Server:
         return self._answer()
 
     def request(self, method: str, path: str, body: object) -> object:
-        assert (method, path) == ("POST", REVIEW)
+        assert (method, path) == ("POST", REVIEWS_PATH)
         self.bodies.append(body)
         return self._answer()
 

@@ -32,7 +32,7 @@ class Operator:
 
     listings: Sequence[object]
     seconds: float = 0.0
-    slept: list[float] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     requests: int = 0
 
@@ -48,7 +48,7 @@ class Operator:
         raise AssertionError((method, path, body))
 
     def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
+        self.pauses.append(seconds)
         self.seconds += seconds
 
     def wait(self, seconds: float, keys: Sequence[tuple[str, str]] = KEYS) -> StatusReport:
@@ -69,7 +69,7 @@ def test_ready_objects_need_no_wait() -> None:
             for host in ("a.example.com", "b.example.com")
         )
     )
-    assert (operator.slept, operator.lines) == ([], ["2 of 2 ready, 0 pending, 0 in error"])
+    assert (operator.pauses, operator.lines) == ([], ["2 of 2 ready, 0 pending, 0 in error"])
 
 
 def test_no_objects_need_no_wait() -> None:
@@ -82,7 +82,7 @@ def test_the_wait_ends_when_all_objects_are_ready_and_reports_each_change() -> N
     )
 
     assert readiness(operator.wait(60)) == [("a.example.com", "ready"), ("b.example.com", "ready")]
-    assert operator.slept == [1.0, 1.5, 2.25]
+    assert operator.pauses == [1.0, 1.5, 2.25]
     assert operator.lines == [
         "0 of 2 ready, 2 pending, 0 in error",
         "1 of 2 ready, 1 pending, 0 in error",
@@ -129,14 +129,14 @@ def test_the_deadline_ends_the_wait_with_the_last_report() -> None:
         ("b.example.com", "ready"),
     ]
     assert operator.seconds == 30
-    assert max(operator.slept) <= waiting.LONGEST_PAUSE
+    assert max(operator.pauses) <= waiting.LONGEST_PAUSE
 
 
 def test_a_deadline_of_zero_lists_once() -> None:
     operator = Operator([both("Creating", "Ready")])
 
     assert not operator.wait(0).is_ready
-    assert (operator.requests, operator.slept) == (1, [])
+    assert (operator.requests, operator.pauses) == (1, [])
 
 
 def test_an_outage_of_the_cluster_does_not_end_the_wait() -> None:
