@@ -128,9 +128,7 @@ def test_a_partial_plugin_is_not_used(machine: Machine) -> None:
 
 def test_a_download_without_its_plugin_is_not_used(machine: Machine) -> None:
     machine.program("cli", "echo no release >&2; exit 1", "web")
-    machine.program(
-        "python", f'mkdir -p "$2/bin"; cp {machine.root}/web/cli "$2/bin/pulumi"'
-    )
+    machine.program("python", f'mkdir -p "$2/bin"; cp {machine.root}/web/cli "$2/bin/pulumi"')
     machine.environ["PIC_TOOLCHAIN"] = "download"
 
     for _ in range(2):
