@@ -35,7 +35,8 @@ class FailureClass(Enum):
     RATE_LIMITED = "rateLimited"
 
 
-# What each exit code means, as --help and the documentation list them.
+# What each exit code means, as --help and the documentation list them. Pipelines act on the codes,
+# so the meaning of a code never changes.
 EXIT_CODES = {
     0: "done",
     1: "unexpected error, or a signal stopped up, destroy or a running engine",
@@ -45,7 +46,7 @@ EXIT_CODES = {
     5: "cluster, target, engine or backend unreachable or incomplete",
     6: "some resources failed",
     7: "there are changes, with --expect-no-changes",
-    # As shells report a program that SIGINT ended: 128 and the number of the signal.
+    # Shells return 128 and the number of the signal for a program that SIGINT has ended.
     130: "Ctrl-C stopped any other verb",
 }
 INTERRUPTED = 130

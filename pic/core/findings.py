@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from pic.core.errors import EngineError, PicError, SettingsError
 
+# Of the JSON: it changes when readers have to change.
 VERSION = 1
 USAGE = SettingsError.exit_code
 UNREACHABLE = EngineError.exit_code
@@ -54,6 +55,7 @@ def skipped(name: str, message: str) -> Finding:
 
 def run_check(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
     """Run one check. An error in it becomes a finding, so that the other checks still run."""
+    # A check yields its findings one by one, so those before an error are not lost.
     findings: list[Finding] = []
     try:
         findings.extend(check())

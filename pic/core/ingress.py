@@ -78,7 +78,7 @@ class Ingress:
         uid: Derived from namespace and name for an Ingress that only a manifest file has.
         created: The creation time in RFC 3339 and UTC; empty if unknown.
         class_name: `spec.ingressClassName`; empty if absent.
-        annotations: A value is None if the manifest file has a null.
+        annotations: A value is None if a manifest file has a null.
         foreground: Whether it is being deleted in the foreground. Then the garbage collector has
             deleted its resources or will do so, and Kubernetes waits for that.
     """
@@ -102,6 +102,8 @@ class Ingress:
     @property
     def age(self) -> tuple[bool, str, str, str]:
         """Sort key: the oldest first, those without a creation time last; then by key."""
+        # Kubernetes stores whole seconds, and one `kubectl apply` creates several objects in one.
+        # So the key has to decide between equal times.
         return not self.created, self.created, self.namespace, self.name
 
 

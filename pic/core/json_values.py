@@ -1,7 +1,8 @@
 """Reads values from parsed JSON and YAML, and checks their types.
 
-Manifest files have not passed the API server, so any field may have any type. A map or a list of
-another type is an error; a scalar is read as the author of unquoted YAML means it.
+Manifest files have not passed the API server, so any field may have any type. A value that is not
+the expected map or list is an error. A scalar is read as the author of unquoted YAML means it. A
+null is the same as an absent field, as for the API server.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,11 +75,13 @@ def string_map(value: object, where: str) -> dict[str, str]:
 
 def integer(value: object) -> int | None:
     """Return a whole number of 32 bits, the type of ports and priorities; None for others."""
+    # A bool is an int in Python. NaN and infinity are not equal to `value // 1`.
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         return None
     return int(value) if -_INT32 <= value < _INT32 else None
 
 
 def _kind(value: object) -> str:
+    # The words of JSON and YAML, because the author of a file does not know Python's.
     kinds = {str: "text", bool: "a boolean", list: "a list", dict: "a map"}
     return kinds.get(type(value), "a number")

@@ -1,7 +1,7 @@
 """Writes log lines to standard error, in one of three forms.
 
-They are plain lines for a user (`pic: …`), text with time and level, and JSON. Callers must not
-pass secrets: nothing here searches for them.
+The forms are plain lines for a user (`pic: …`), text with time and level, and JSON. Callers must
+not pass secrets, because nothing here removes them. docs/logs.md describes the forms.
 """
 
 import json
@@ -21,8 +21,8 @@ DEBUG, INFO, WARN, ERROR = logging.DEBUG, logging.INFO, logging.WARNING, logging
 # The names of levels that log collectors know. Python names them WARNING and CRITICAL.
 _NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "ERROR"}
 _LOGGER = logging.getLogger("pic")
-# It warns about each retry, although pic reports the final result itself.
-_CHATTY = logging.getLogger("urllib3")
+# urllib3 warns about each retry. pic itself reports the result of the last one.
+_URLLIB3 = logging.getLogger("urllib3")
 
 Field: TypeAlias = str | int
 Log: TypeAlias = Callable[..., None]
@@ -49,11 +49,11 @@ def configure(form: LogFormat | None, level: int, stream: TextIO | None = None) 
     handler = _Handler(stream or sys.stderr)
     handler.setFormatter(_formatter(form))
     # The root logger gets the handler, so that lines of libraries have the same form. A second call
-    # replaces the handler of the first one.
+    # replaces the handler of the first one, and handlers of others, such as a test runner, stay.
     root = logging.getLogger()
     others = [other for other in root.handlers if not isinstance(other, _Handler)]
     root.handlers = [*others, handler]
-    _CHATTY.setLevel(logging.ERROR)
+    _URLLIB3.setLevel(logging.ERROR)
     set_level(level)
 
 
@@ -69,11 +69,14 @@ def is_debug() -> bool:
 
 def log(level: int, message: str, /, **fields: Field) -> None:
     """Log one line: a message, followed by fields in the given order."""
+    # The message is an argument and not the format, because it may contain percent signs.
     _LOGGER.log(level, "%s", message, extra={"fields": fields})
 
 
 class _Handler(logging.StreamHandler[TextIO]):
     """Writes lines; a closed stream does not end the run."""
+
+    # A pipe such as `pic up 2>&1 | head` closes the stream in the middle of a deployment.
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name in logging
         """Drop the line instead of printing a traceback."""

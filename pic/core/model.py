@@ -24,10 +24,12 @@ from pic.core.notices import Notice
 VERSION = "v1alpha1"
 API_VERSION = f"tunnel.pangolin.io/{VERSION}"
 KIND = "PangolinResource"
-# The name under which the API server tracks the fields that pic applies.
+# The name under which the API server tracks the fields that pic applies. With another name, pic
+# could no longer remove the fields that it has applied so far.
 FIELD_MANAGER = "pic"
 
-# The type token of a DNS record in Pulumi: the provider's schema and every URN carry it.
+# The type token of a DNS record in Pulumi. Every URN contains it, so with another token the engine
+# would delete all records and create them again.
 RECORD_TYPE = "pihole:index:DnsRecord"
 
 
@@ -194,6 +196,7 @@ class Family(StrEnum):
     @classmethod
     def of(cls, ip: str) -> "Family":
         """Return the family of a valid address."""
+        # The address is valid, so a colon is enough to recognise IPv6.
         return cls.AAAA if ":" in ip else cls.A
 
 
@@ -243,6 +246,7 @@ class Schema:
         protection: It has `sso` and `blockAccess` in `spec.httpConfig`.
     """
 
+    # The defaults are those of the current CRD.
     single_target: bool = False
     subdomain_optional: bool = False
     tunnel_namespace: bool = True

@@ -11,11 +11,12 @@ STACK_LABEL = "pic.ingress.k8s.io/stack"
 UID_LABEL = "pic.ingress.k8s.io/uid"
 NAME_LABEL = "pic.ingress.k8s.io/name"
 NAMESPACE_LABEL = "pic.ingress.k8s.io/namespace"
-# The labels that the Go controller sets as well. pic adopts an object by them.
+# The labels that the Go controller sets as well. pic recognises the objects to adopt by them.
 SEED_LABELS = (UID_LABEL, NAME_LABEL, NAMESPACE_LABEL)
 
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
+# Hexadecimal digits. The rest of a name tells Ingresses apart, and the hash their hosts.
 HASH_LENGTH = 8
 
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -40,11 +41,13 @@ def object_name(namespace: str, ingress: str, host: str) -> str:
     """
     tail = f"-{_short_hash(f'{namespace}/{ingress}/{host}')}"
     head = f"pic-{namespace}-{ingress}"
+    # A name may not have `.-` in it, which the cut could cause.
     return head[: LONGEST_NAME - len(tail)].rstrip(".-") + tail
 
 
 def label_value(text: str) -> str:
     """Return the text itself if it is a legal label value, else a prefix and a hash of it."""
+    # The hash keeps two long texts apart that begin with the same characters.
     if _LABEL_VALUE.fullmatch(text):
         return text
     prefix = re.sub(r"[^-A-Za-z0-9_.]", "-", text)[: LONGEST_LABEL - HASH_LENGTH - 1]

@@ -1,6 +1,7 @@
 """Defines notices: what users should know about an object, with a reason, a level and advice.
 
-A notice never stops a run. It appears in the plan, in the log, and as an Event of its Ingress.
+A notice never stops a run. It appears in the plan and in the log, and a warning also becomes an
+Event of its Ingress (docs/notices.md).
 """
 
 from collections.abc import Mapping
@@ -27,8 +28,9 @@ class Fate(StrEnum):
 
 
 class Reason(StrEnum):
-    """Every reason that a notice can have, as the Event of it shows it too."""
+    """Every reason that a notice can have; also the reason of its Event."""
 
+    # Alerts and scripts use these names, so they never change. The form is that of Kubernetes.
     ANNOTATION_CONFLICT = "AnnotationConflict"
     APEX_UNSUPPORTED = "ApexUnsupported"
     BACKEND_INVALID = "BackendInvalid"
@@ -112,6 +114,7 @@ class Notice:
     about: Ref
     message: str
     host: str | None = None
+    # Only the log shows it, so two notices that differ in nothing else are equal.
     annotation: str = field(default="", compare=False)
 
     @property

@@ -1,4 +1,4 @@
-"""Runs a program, and ends every process that it leaves behind. A script, not to be imported.
+"""Runs a program, and ends every process that it leaves behind. A script: others use only its path.
 
     python -I -S supervisor.py PARENT_PID PROGRAM ARGUMENT…
 
@@ -20,89 +20,102 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 GRACE_SECONDS, REPEAT_SECONDS = 3.0, 0.1
 
 
-def main() -> None:
+def main(arguments: list[str], calls: "SystemCalls") -> None:
     """Run the program and exit with its exit code, or with 128 and the number of its signal."""
-    parent, program = int(sys.argv[1]), sys.argv[2:]
+    parent, program = int(arguments[0]), arguments[1:]
     # A handler and not SIG_IGN: a program inherits ignored signals, but no handlers.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    ask_kernel(PR_SET_CHILD_SUBREAPER, 1)
-    ask_kernel(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:  # The parent died before the line above.
+    calls.set_option(PR_SET_CHILD_SUBREAPER, 1)
+    calls.set_option(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if calls.parent() != parent:  # The parent died before the line above.
         sys.exit("the parent process has ended")
-    child = start(program)
+    child = start(program, calls)
     try:
-        code = os.waitstatus_to_exitcode(wait_for(child))
+        code = os.waitstatus_to_exitcode(wait_for(child, calls))
     finally:
+        # A second SIGTERM must not interrupt the end of the children.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        end_children(child)
+        end_children(child, calls)
     sys.exit(code if code >= 0 else 128 - code)
 
 
-def ask_kernel(option: int, value: int) -> None:
-    """Set an option of this process by prctl, or exit."""
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
-        sys.exit(f"prctl: {os.strerror(ctypes.get_errno())}")
-
-
-def start(program: list[str]) -> int:
+def start(program: list[str], calls: "SystemCalls") -> int:
     """Start the program and return its pid."""
-    child = os.fork()
+    child = calls.fork()
     if child == 0:
         try:
             os.execvp(program[0], program)  # noqa: S606 - a shell is not needed
         except OSError as error:
             os.write(2, f"cannot run {program[0]}: {error.strerror}\n".encode())
-            os._exit(127)
+            # 127 is what shells return for a program that does not exist.
+            calls.leave(127)
     return child
 
 
-def wait_for(child: int) -> int:
+def wait_for(child: int, calls: "SystemCalls") -> int:
     """Wait for the program and return its wait status; reap other children on the way."""
     while True:
-        pid, status = os.waitpid(-1, 0)
+        pid, status = calls.wait(-1, 0)
         if pid == child:
             return status
 
 
-def end_children(program: int) -> None:
+def end_children(program: int, calls: "SystemCalls") -> None:
     """End the remaining children, then theirs, and so on: orphans become our children.
 
-    The program itself gets SIGKILL at once. The engine's caller has sent it a signal before.
+    The program itself gets SIGKILL at once. Callers ask it to stop with SIGINT before they end this
+    process.
     """
-    signal.signal(signal.SIGALRM, kill_children)
+    signal.signal(signal.SIGALRM, lambda *_: kill_children(calls))
     signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, REPEAT_SECONDS)
     signalled: set[int] = set()
     with contextlib.suppress(ChildProcessError):
         while True:
-            for pid in set(children()) - signalled:
-                os.kill(pid, signal.SIGKILL if pid == program else signal.SIGTERM)
+            for pid in set(calls.children()) - signalled:
+                calls.kill(pid, signal.SIGKILL if pid == program else signal.SIGTERM)
                 signalled.add(pid)
-            os.waitpid(-1, 0)
+            calls.wait(-1, 0)
     # Without its handler, which ends with the interpreter, the next alarm would kill this process.
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def kill_children(*_: object) -> None:
+def kill_children(calls: "SystemCalls") -> None:
     """Kill the children that have not ended in time."""
-    for pid in children():
-        os.kill(pid, signal.SIGKILL)
+    for pid in calls.children():
+        calls.kill(pid, signal.SIGKILL)
 
 
-def children() -> list[int]:
-    """Return the ids of the child processes."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - pathlib is slow to import
-    return [pid for pid in pids if parent_of(pid) == os.getpid()]
+class SystemCalls:
+    """The calls to the operating system that a test replaces."""
+
+    fork = staticmethod(os.fork)
+    kill = staticmethod(os.kill)
+    leave = staticmethod(os._exit)
+    parent = staticmethod(os.getppid)
+    wait = staticmethod(os.waitpid)
+
+    def set_option(self, option: int, value: int) -> None:
+        """Set an option of this process by prctl, or exit."""
+        if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+            sys.exit(f"prctl: {os.strerror(ctypes.get_errno())}")
+
+    def children(self) -> list[int]:
+        """Return the pids of the child processes."""
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - pathlib is slow to import
+        return [pid for pid in pids if parent_of(pid) == os.getpid()]
 
 
 def parent_of(pid: int) -> int:
-    """Return the id of the parent of a process; 0 if the process has ended."""
+    """Return the pid of the parent of a process; 0 if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - pathlib is slow to import
+            # The second field is the name of the program, in parentheses. It may contain spaces and
+            # parentheses itself, so the rest begins after the last one.
             return int(stat.read().rpartition(")")[2].split()[1])
     except OSError:
         return 0
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:], SystemCalls())

@@ -6,7 +6,7 @@ DISTRIBUTION = "pangolin-ingress-controller"
 
 
 def installed_version(distribution: str = DISTRIBUTION) -> str:
-    """Return the version of pic; `uninstalled` in a checkout where only its requirements are."""
+    """Return the version of pic; `uninstalled` in a checkout that is not installed as a package."""
     try:
         return version(distribution)
     except PackageNotFoundError:

@@ -25,6 +25,7 @@ def blanked(text: str) -> str:
 
 
 def _replaced(text: str, substitute: Callable[[str], str]) -> str:
+    # Nearly every text is visible as a whole, and one call for it is fast.
     if is_visible(text):
         return text
     return "".join(char if is_visible(char) else substitute(char) for char in text)

@@ -1,6 +1,6 @@
 """The supervisor, as a script and function by function.
 
-Functions that would end or wait for every child of the test process get fake children instead.
+The functions would wait for and end every child of the test process, so they get fake system calls.
 """
 
 import ctypes
@@ -9,12 +9,15 @@ import runpy
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from pic.core import supervisor
+from pic.core.supervisor import SystemCalls
 from tests.support.waiting import (
     end,
     is_gone,
@@ -57,67 +60,102 @@ class Exited(BaseException):
     """Stands for the end of a process."""
 
 
+@dataclass
+class FakeCalls(SystemCalls):
+    """Fake children, of which the test process is the parent.
+
+    Attributes:
+        ends: The pid and the wait status of each child, in the order in which they end.
+        generations: The children at each look; none after the last one.
+        forked: What `fork` returns.
+        signals: The signals that were sent.
+    """
+
+    ends: list[tuple[int, int]] = field(default_factory=list)
+    generations: list[list[int]] = field(default_factory=list)
+    forked: int = 42
+    signals: list[tuple[int, int]] = field(default_factory=list)
+
+    def set_option(self, option: int, value: int) -> None:
+        """Leave the options of the test process as they are."""
+
+    def fork(self) -> int:
+        return self.forked
+
+    def leave(self, status: int) -> NoReturn:
+        raise Exited(status)
+
+    def wait(self, pid: int, options: int, /) -> tuple[int, int]:
+        assert (pid, options) == (-1, 0)
+        if not self.ends:
+            raise ChildProcessError
+        return self.ends.pop(0)
+
+    def kill(self, pid: int, number: int, /) -> None:
+        self.signals.append((pid, number))
+
+    def children(self) -> list[int]:
+        return self.generations.pop(0) if self.generations else []
+
+
+@pytest.fixture(autouse=True)
+def _restored_signal_handlers() -> Iterator[None]:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
 def test_a_child_that_cannot_run_the_program_reports_why(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    def leave(code: int) -> None:
-        raise Exited(code)
-
-    monkeypatch.setattr(os, "fork", lambda: 0)
-    monkeypatch.setattr(os, "_exit", leave)
-
     with pytest.raises(Exited) as caught:
-        supervisor.start(["/no/such/program"])
+        supervisor.start(["/no/such/program"], FakeCalls(forked=0))
 
     assert caught.value.args == (127,)
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
 
 
-def test_other_children_that_end_are_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = [(7, 0), (42, 3 << 8), (8, 0)]
-    monkeypatch.setattr(os, "fork", lambda: 42)
-    monkeypatch.setattr(os, "waitpid", lambda *_: ends.pop(0))
+def test_other_children_that_end_are_reaped() -> None:
+    calls = FakeCalls(ends=[(7, 0), (42, 3 << 8), (8, 0)])
 
-    child = supervisor.start(["true"])
+    child = supervisor.start(["true"], calls)
 
-    assert (child, supervisor.wait_for(child), ends) == (42, 3 << 8, [(8, 0)])
+    assert (child, supervisor.wait_for(child, calls), calls.ends) == (42, 3 << 8, [(8, 0)])
 
 
-def test_children_are_ended_generation_by_generation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    generations, signals = [[1, 2], [2, 3], [3], []], list[tuple[int, int]]()
+def test_children_are_ended_generation_by_generation() -> None:
+    calls = FakeCalls(ends=[(1, 9)] * 3, generations=[[1, 2], [2, 3], [3], []])
 
-    def waitpid(*_: int) -> tuple[int, int]:
-        if not generations:
+    supervisor.end_children(1, calls)
+
+    assert calls.signals == [(1, signal.SIGKILL), (2, signal.SIGTERM), (3, signal.SIGTERM)]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_children_that_do_not_end_in_time_are_killed() -> None:
+    class Slow(FakeCalls):
+        def wait(self, *_: int) -> tuple[int, int]:
+            signal.raise_signal(signal.SIGALRM)
             raise ChildProcessError
-        return 1, 9
 
-    monkeypatch.setattr(supervisor, "children", lambda: generations.pop(0))
-    monkeypatch.setattr(os, "kill", lambda *call: signals.append(call))
-    monkeypatch.setattr(os, "waitpid", waitpid)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(signal, "setitimer", lambda *_: None)
+    calls = Slow(generations=[[], [2, 3]])
 
-    supervisor.end_children(1)
+    supervisor.end_children(1, calls)
 
-    assert signals == [(1, signal.SIGKILL), (2, signal.SIGTERM), (3, signal.SIGTERM)]
-
-
-def test_children_that_do_not_end_in_time_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    signals: list[tuple[int, int]] = []
-    monkeypatch.setattr(supervisor, "children", lambda: [2, 3])
-    monkeypatch.setattr(os, "kill", lambda *call: signals.append(call))
-
-    supervisor.kill_children(signal.SIGALRM, None)
-
-    assert signals == [(2, signal.SIGKILL), (3, signal.SIGKILL)]
+    assert calls.signals == [(2, signal.SIGKILL), (3, signal.SIGKILL)]
 
 
 def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     stubborn = f"trap '' TERM; echo $$ > {file}; while :; do sleep 0.1; done"
-    hasty = "from pic.core import supervisor; supervisor.GRACE_SECONDS = 0.1; supervisor.main()"
+    hasty = """
+import sys
+from pic.core import supervisor
+supervisor.GRACE_SECONDS = 0.1
+supervisor.main(sys.argv[1:], supervisor.SystemCalls())
+"""
     waits = f'setsid sh -c "$0" & until [ -s {file} ]; do sleep 0.01; done'
 
     result = subprocess.run(
@@ -129,7 +167,7 @@ def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 
 def test_children_are_found_by_their_parent() -> None:
     with subprocess.Popen(["sleep", "20"]) as child:
-        relation = (child.pid in supervisor.children(), supervisor.parent_of(child.pid))
+        relation = (child.pid in SystemCalls().children(), supervisor.parent_of(child.pid))
         child.kill()
 
     assert relation == (True, os.getpid())
@@ -137,79 +175,65 @@ def test_children_are_found_by_their_parent() -> None:
 
 
 def test_an_option_that_the_kernel_does_not_know_is_an_error() -> None:
-    supervisor.ask_kernel(supervisor.PR_SET_CHILD_SUBREAPER, 0)
+    SystemCalls().set_option(supervisor.PR_SET_CHILD_SUBREAPER, 0)
 
     with pytest.raises(SystemExit, match=r"^prctl: Invalid argument$"):
-        supervisor.ask_kernel(10**6, 1)
+        SystemCalls().set_option(10**6, 1)
 
 
-Handler = Callable[..., object]
+def exit_code_of(calls: SystemCalls, program: Sequence[str] = ("true",)) -> object:
+    """Run the supervisor in this process, and return how it exits."""
+    with pytest.raises(SystemExit) as caught:
+        supervisor.main([str(os.getppid()), *program], calls)
+    return caught.value.code
 
 
-@pytest.fixture
-def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Handler]:
-    """Let the test process be a supervisor without effect; return its signal handlers."""
-    installed: dict[int, Handler] = {}
-    monkeypatch.setattr(signal, "signal", installed.__setitem__)
-    monkeypatch.setattr(supervisor, "ask_kernel", lambda *_: None)
-    monkeypatch.setattr(supervisor, "start", lambda _: 42)
-    monkeypatch.setattr(supervisor, "end_children", lambda _: None)
-    monkeypatch.setattr(sys, "argv", ["supervisor.py", str(os.getppid()), "true"])
-    return installed
-
-
-@pytest.mark.parametrize(("status", "code"), [(0, 0), (3 << 8, 3), (9, 137)])
+@pytest.mark.parametrize(
+    ("script", "status", "code"),
+    [("exit 0", 0, 0), ("exit 3", 3 << 8, 3), ("kill -9 $$", 9, 137)],
+)
 def test_the_supervisor_exits_with_the_exit_code_of_its_program(
-    monkeypatch: pytest.MonkeyPatch, handlers: dict[int, Handler], status: int, code: int
+    script: str, status: int, code: int
 ) -> None:
-    programs: list[list[str]] = []
-
-    def start(program: list[str]) -> int:
-        programs.append(program)
-        return 42
-
-    monkeypatch.setattr(supervisor, "start", start)
-    monkeypatch.setattr(supervisor, "wait_for", {42: status}.__getitem__)
-
-    with pytest.raises(SystemExit) as caught:
-        supervisor.main()
-
-    assert (caught.value.code, programs) == (code, [["true"]])
-    assert not callable(handlers[signal.SIGTERM])
+    assert exit_code_of(FakeCalls(ends=[(42, status)])) == code
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    assert supervise("sh", "-c", script).returncode == code
 
 
-def test_the_supervisor_survives_sigint_and_ends_at_sigterm(
-    monkeypatch: pytest.MonkeyPatch, handlers: dict[int, Handler]
-) -> None:
-    def receive_signals(_: int) -> int:
-        handlers[signal.SIGINT](signal.SIGINT, None)
-        handlers[signal.SIGTERM](signal.SIGTERM, None)
-        return 0
+def test_the_supervisor_survives_sigint_and_ends_at_sigterm() -> None:
+    class Signalled(FakeCalls):
+        def wait(self, *_: int) -> tuple[int, int]:
+            if not self.generations:
+                raise ChildProcessError
+            signal.raise_signal(signal.SIGINT)
+            self.signals.append((0, signal.SIGINT))
+            signal.raise_signal(signal.SIGTERM)
+            return 42, 0
 
-    monkeypatch.setattr(supervisor, "wait_for", receive_signals)
+    calls = Signalled(generations=[[42]])
 
-    with pytest.raises(SystemExit) as caught:
-        supervisor.main()
-
-    assert caught.value.code == 143
-
-
-@pytest.mark.usefixtures("handlers")
-def test_without_its_parent_the_supervisor_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["supervisor.py", "1", "true"])
-    monkeypatch.setattr(os, "getppid", lambda: 2)
-
-    with pytest.raises(SystemExit, match=r"^the parent process has ended$"):
-        supervisor.main()
+    assert exit_code_of(calls) == 143
+    assert calls.signals == [(0, signal.SIGINT), (42, signal.SIGKILL)]
 
 
-@pytest.mark.usefixtures("handlers")
+def test_without_its_parent_the_supervisor_runs_nothing() -> None:
+    class Orphan(FakeCalls):
+        def parent(self) -> int:
+            return 2
+
+        def fork(self) -> int:
+            raise AssertionError("the program was started")
+
+    assert exit_code_of(Orphan()) == "the parent process has ended"
+
+
 def test_it_runs_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing:
         def prctl(self, *_: int) -> int:
             ctypes.set_errno(1)
             return -1
 
+    monkeypatch.setattr(sys, "argv", ["supervisor.py", str(os.getppid()), "true"])
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Refusing())
 
     with pytest.raises(SystemExit, match=r"^prctl: Operation not permitted$"):

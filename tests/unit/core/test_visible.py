@@ -1,4 +1,4 @@
-"""One set of invisible characters, and each place where a reader meets a text from elsewhere."""
+"""Invisible characters, and every place where pic shows a text that it did not write."""
 
 import html as entities
 import io
@@ -54,7 +54,7 @@ def test_an_invisible_character_is_shown_as_an_escape(words: str, shown: str) ->
 
 
 @hidden
-def test_every_function_has_the_same_set(char: str) -> None:
+def test_all_functions_agree_on_which_characters_are_invisible(char: str) -> None:
     assert (is_visible("a b"), is_visible(f"a{char}b")) == (True, False)
     assert visible(f"a{char}b") == f"a{escape(char)}b"
     assert blanked(f"a{char}b") == "a b"
@@ -64,7 +64,7 @@ def escape(char: str) -> str:
     return f"\\u{ord(char):04x}"
 
 
-# Each place takes a text from elsewhere and returns what a reader gets of it.
+# Each of these functions takes such a text, and returns what a reader sees.
 
 
 def notice_of(message: str) -> Notice:
@@ -91,13 +91,15 @@ def in_html(message: str) -> str:
 
 
 def in_an_event(message: str) -> str:
-    (warned,) = event_texts.warnings([notice_of(message)], [Ingress("prod", "web", "uid-web")])
-    return warned.message
+    (event,) = event_texts.warnings([notice_of(message)], [Ingress("prod", "web", "uid-web")])
+    return event.message
 
 
 @pytest.mark.parametrize("place", [in_a_notice, in_a_terminal, in_markdown, in_html, in_an_event])
 @hidden
-def test_every_report_escapes_it(place: Callable[[str], str], char: str) -> None:
+def test_every_report_escapes_an_invisible_character(
+    place: Callable[[str], str], char: str
+) -> None:
     assert f"a{escape(char)}b" in place(f"a{char}b")
 
 
@@ -113,7 +115,7 @@ def log() -> Iterator[io.StringIO]:
 
 
 @pytest.mark.parametrize("char", LOGGED.values(), ids=LOGGED)
-def test_a_log_line_escapes_it_in_its_message_and_its_fields(log: io.StringIO, char: str) -> None:
+def test_a_log_line_escapes_an_invisible_character(log: io.StringIO, char: str) -> None:
     logs.log(logs.INFO, f"a{char}b", host=f"c{char}d")
 
     (line,) = log.getvalue().splitlines()
@@ -126,14 +128,14 @@ def test_a_log_line_escapes_it_in_its_message_and_its_fields(log: io.StringIO, c
 
 
 @hidden
-def test_a_status_table_leaves_it_out(char: str) -> None:
+def test_a_status_table_shows_a_space_for_an_invisible_character(char: str) -> None:
     row = StatusRow("a.org", "prod", "web", ReadyState.ERROR, message=f"a{char}b")
 
     assert "  a b\n" in status.as_text(StatusReport((row,)))
 
 
 @hidden
-def test_a_setting_and_a_line_of_pihole_cannot_hold_it(char: str) -> None:
+def test_a_setting_and_a_line_of_pihole_cannot_contain_an_invisible_character(char: str) -> None:
     with pytest.raises(readers.InvalidValueError):
         readers.single_line(f"a{char}b")
     assert hosts_lines.parse(f"10.0.0.1 a{char}b") is None
