@@ -26,7 +26,7 @@ from pic.snapshot.assemble import RawSnapshot
 DEFAULT = Settings()
 FIXED = Settings(resource_schema=ResourceSchema.TARGETS, cluster_id="cluster-1")
 INGRESSES = Listing(BY_NAME["Ingress"])
-WHERE = f"{NETWORKING}/ingresses"
+INGRESSES_PATH = f"{NETWORKING}/ingresses"
 
 
 class Canned:
@@ -52,7 +52,11 @@ class Canned:
 
 def page(kind: str, *names: str, next_page: str | None = None) -> dict[str, object]:
     metadata = {} if next_page is None else {"continue": next_page}
-    return {"kind": kind, "metadata": metadata, "items": [{"metadata": {"name": n}} for n in names]}
+    return {
+        "kind": kind,
+        "metadata": metadata,
+        "items": [{"metadata": {"name": name}} for name in names],
+    }
 
 
 def named(*names: str) -> list[dict[str, object]]:
@@ -71,22 +75,24 @@ def list_error(transport: Canned, collection: Listing = INGRESSES) -> str:
 def test_a_listing_has_every_object_of_every_page() -> None:
     transport = Canned(
         {
-            f"{WHERE}#": page("IngressList", "a", "b", next_page="t/1=="),
-            f"{WHERE}#t%2F1%3D%3D": page("IngressList", next_page="t2"),
-            f"{WHERE}#t2": page("IngressList", "c", next_page=""),
+            f"{INGRESSES_PATH}#": page("IngressList", "a", "b", next_page="t/1=="),
+            f"{INGRESSES_PATH}#t%2F1%3D%3D": page("IngressList", next_page="t2"),
+            f"{INGRESSES_PATH}#t2": page("IngressList", "c", next_page=""),
         }
     )
 
     assert listing.list_objects(transport, INGRESSES) == named("a", "b", "c")
     assert transport.requests == [
-        f"{WHERE}?limit=500",
-        f"{WHERE}?limit=500&continue=t%2F1%3D%3D",
-        f"{WHERE}?limit=500&continue=t2",
+        f"{INGRESSES_PATH}?limit=500",
+        f"{INGRESSES_PATH}?limit=500&continue=t%2F1%3D%3D",
+        f"{INGRESSES_PATH}?limit=500&continue=t2",
     ]
 
 
 def test_a_collection_without_objects_is_an_empty_listing() -> None:
-    assert listing.list_objects(Canned({f"{WHERE}#": page("IngressList")}), INGRESSES) == []
+    assert (
+        listing.list_objects(Canned({f"{INGRESSES_PATH}#": page("IngressList")}), INGRESSES) == []
+    )
 
 
 def test_a_listing_in_a_namespace_requests_only_this_namespace() -> None:
@@ -100,8 +106,8 @@ def test_a_listing_that_expires_between_pages_starts_again() -> None:
     first = page("IngressList", "a", next_page="t")
     transport = Canned(
         {
-            f"{WHERE}#": [first, first],
-            f"{WHERE}#t": [StatusError(410, "too old"), page("IngressList", "b")],
+            f"{INGRESSES_PATH}#": [first, first],
+            f"{INGRESSES_PATH}#t": [StatusError(410, "too old"), page("IngressList", "b")],
         }
     )
 
@@ -109,7 +115,7 @@ def test_a_listing_that_expires_between_pages_starts_again() -> None:
 
 
 def test_a_listing_that_keeps_expiring_is_an_error() -> None:
-    transport = Canned({f"{WHERE}#": StatusError(410, "too old")})
+    transport = Canned({f"{INGRESSES_PATH}#": StatusError(410, "too old")})
 
     assert list_error(transport) == (
         "listing ingresses in all namespaces expired 3 times before its end: the API server is"
@@ -121,8 +127,8 @@ def test_a_listing_that_keeps_expiring_is_an_error() -> None:
 def test_an_error_after_the_first_page_is_an_error_of_the_listing() -> None:
     transport = Canned(
         {
-            f"{WHERE}#": page("IngressList", "a", next_page="t"),
-            f"{WHERE}#t": StatusError(500, "etcd is away"),
+            f"{INGRESSES_PATH}#": page("IngressList", "a", next_page="t"),
+            f"{INGRESSES_PATH}#t": StatusError(500, "etcd is away"),
         }
     )
 
@@ -146,7 +152,7 @@ def test_an_error_after_the_first_page_is_an_error_of_the_listing() -> None:
     ],
 )
 def test_a_refused_listing_names_its_scope_and_a_remedy(status: int, remedy: str) -> None:
-    transport = Canned({f"{WHERE}#": StatusError(status, "no")})
+    transport = Canned({f"{INGRESSES_PATH}#": StatusError(status, "no")})
 
     assert list_error(transport) == (
         f"cannot list ingresses in all namespaces: no (HTTP {status}); {remedy}"
@@ -193,7 +199,7 @@ def test_a_forbidden_listing_names_the_setting_that_avoids_it(
     ],
 )
 def test_an_answer_that_is_not_the_expected_list_is_an_error(answer: object, kind: str) -> None:
-    assert list_error(Canned({f"{WHERE}#": [answer]})) == (
+    assert list_error(Canned({f"{INGRESSES_PATH}#": [answer]})) == (
         f"listing ingresses in all namespaces gave {kind}, not a whole IngressList"
     )
 

@@ -80,16 +80,16 @@ def test_two_contenders_never_hold_the_lease_at_once(
     leases, times = Leases(), [FakeTime(), FakeTime(), FakeTime()]
     leaders = [contender(f"p{number}", leases, time) for number, time in enumerate(times)]
 
-    def pass_by(seconds: float) -> None:
+    def advance(seconds: float) -> None:
         for time in times:
             time.seconds += seconds
         assert sum(leader.held for leader in leaders) <= 1
 
     def slow(seconds: float, _: str) -> None:
-        pass_by(seconds)
+        advance(seconds)
 
     for number, (index, action, seconds, fault) in enumerate(moves):
-        pass_by(seconds)
+        advance(seconds)
         leases.before = failing(NO_ANSWER, "PUT") if fault == "no request" else do_nothing
         faults: dict[str, Callable[[str], None]] = {
             "no answer": failing(NO_ANSWER, "PUT", "POST"),
@@ -104,4 +104,4 @@ def test_two_contenders_never_hold_the_lease_at_once(
             leaders[index] = contender(f"p{index}-{number}", leases, times[index])
         else:
             getattr(leaders[index], action)()
-        pass_by(0)
+        advance(0)
