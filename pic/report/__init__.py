@@ -1,1 +1,1 @@
-"""Turns plans and reviews into text, Markdown, HTML and JSON; does no I/O."""
+"""Turns plans and reviews into text, Markdown, HTML and JSON. No I/O."""

@@ -1,7 +1,7 @@
 """Decides which warnings of a plan their Ingresses get as Events.
 
 All warnings of one Ingress with the same reason become one text. A digest names each text, and the
-stack's outputs remember the digests, so that a later run reports only what is new.
+outputs of the stack record the digests, so that a later run reports only what is new (ADR 15).
 """
 
 import hashlib
@@ -32,6 +32,7 @@ class EventText:
     @property
     def digest(self) -> str:
         """Names this text for exactly this Ingress, so that it is reported only once."""
+        # The uid and not the name: an Ingress that was created again has no Events yet.
         text = json.dumps([self.ingress.uid, self.reason, self.message])
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
@@ -49,6 +50,7 @@ def warnings(notices: Iterable[Notice], ingresses: Iterable[Ingress]) -> tuple[E
         if notice.level is Level.WARNING and about.kind == "Ingress" and uid:
             owner = Owner(about.namespace, about.name, uid)
             messages.setdefault((owner, notice.reason.value), set()).add(notice.message)
+    # Sorted before the limit, so that every run picks the same warnings.
     ordered = sorted(messages, key=lambda key: (key[0].namespace, key[0].name, key[1]))
     return tuple(
         EventText(owner, reason, _text(sorted(messages[owner, reason])))

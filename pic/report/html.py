@@ -11,7 +11,7 @@ from pic.report.tables import Column, Section
 ABSENT = "—"
 
 # The author of a pull request chooses hosts and annotations. This policy lets the page load and run
-# nothing, whatever they contain.
+# nothing, whatever they contain. Only the style sheet inside the page is allowed.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """\
 :root { color-scheme: light dark; --line: #8884; --bad: #c62828; }

@@ -61,6 +61,7 @@ def _refusal(review: Review) -> Iterator[str]:
         yield "> If this is intended, acknowledge exactly these changes: set"
         yield f"> {code(review.variable)} in the environment of this check, and deploy with:"
         yield ">"
+        # The command needs no escaping: a stack name has only letters, digits, "-", "_" and ".".
         yield "> ```sh"
         yield f"> {review.command}"
         yield "> ```"
@@ -95,6 +96,7 @@ def _entity(char: str) -> str:
 
 def _length(text: str) -> int:
     """Return a length in UTF-16 units; no Git host counts more characters than that."""
+    # Two bytes are one unit. The name of the codec has the byte order, so it writes no mark.
     return len(text.encode("utf-16-le")) // 2
 
 
@@ -107,6 +109,7 @@ class _Block:
 
     def lines(self, shown: int) -> Iterator[str]:
         """Yield the lines of the section with only the first rows."""
+        # Without rows the title stays, and the header of the table goes.
         yield from self.head[: None if shown else 2]
         yield from self.rows[:shown]
         if shown < len(self.rows):
@@ -138,6 +141,7 @@ def _trimmed(hidden: int, total: int) -> str:
 
 def _fitting(blocks: Sequence[_Block], room: int) -> list[int]:
     """Return how many rows of each block fit, in order, up to the first that does not."""
+    # Every row also takes a line break.
     sizes = accumulate(_length(row) + 1 for block in blocks for row in block.rows)
     remaining = sum(size <= room for size in sizes)
     shown = []

@@ -1,6 +1,7 @@
 """Collects what a reviewer of a change must know, the most important first.
 
 A review is a value. `tables` makes tables of it, and `text`, `markdown` and `html` print them.
+docs/reviewing.md describes its parts and their order.
 """
 
 from collections import Counter
@@ -152,14 +153,17 @@ def _warnings_first(notice: Notice) -> tuple[bool, tuple[Ref, str, str, str]]:
 
 def _stale(acknowledgement: str, changes: Changes, refusals: Sequence[Refusal]) -> str:
     """Return the acknowledgement if it is for other changes and a new one would help."""
+    # No digest lets a refusal such as a wrong cluster through, so a new one would not help there.
     helps = bool(refusals) and all(refusal.acknowledgeable for refusal in refusals)
     return acknowledgement if helps and acknowledgement != changes.digest else ""
 
 
 def access(spec: Spec) -> Access:
     """Say who can open the host of a spec."""
+    # In the CRD, an absent `enabled` means true.
     if spec.enabled is False:
         return Access.OFF
+    # A block comes before a login: it keeps out users who are logged in (docs/limits.md).
     if spec.http.block_access:
         return Access.BLOCKED
     return Access.LOGIN if spec.http.sso else Access.PUBLIC
@@ -171,6 +175,7 @@ def openings(changes: Changes) -> Iterator[Opening]:
         if access(resource.spec) is Access.PUBLIC:
             yield Opening(resource, None)
     existing: list[Update | Move] = [*changes.updated, *changes.moved]
+    # A host that loses its block but keeps its login is no opening, only a loss.
     for change in existing:
         before = access(change.live.spec)
         if before is not Access.PUBLIC and access(change.resource.spec) is Access.PUBLIC:

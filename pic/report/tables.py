@@ -45,6 +45,7 @@ def tunnel(resource: Resource) -> str:
 def counts(review: Review) -> str:
     """Return the review in one line, without the counts that are zero."""
     changes, levels = review.changes, Counter(notice.level for notice in review.notices)
+    # With a branch, the review has only the notices that the branch causes.
     new = "" if review.hidden_notices is None else "new "
     parts = [
         _many(len(review.openings), "host becomes public", "hosts become public"),
@@ -58,6 +59,7 @@ def counts(review: Review) -> str:
         _many(levels[Level.NORMAL], f"{new}remark", f"{new}remarks"),
     ]
     shown = [part for part in parts if part]
+    # Without changes there may still be notices.
     if not changes:
         shown.insert(0, "no changes")
     return f"{', '.join(shown)} ({_sizes(review)})"
@@ -105,8 +107,8 @@ class Column:
     """A column of a table.
 
     Attributes:
-        literal: Whether the cells are names and values of other people, which must not be taken
-            for markup.
+        literal: Whether the cells contain text that users choose, such as names and values. Such
+            text must not count as markup.
     """
 
     title: str
@@ -269,6 +271,7 @@ def place(resource: Resource | LiveResource) -> str:
 
 def value(field: object) -> str | None:
     """Return the value of a field as text; None if the field is absent."""
+    # JSON shows an empty text as "", which a reader can tell from an absent value.
     if field is None or (isinstance(field, str) and field):
         return field
     return json.dumps(field, ensure_ascii=False)

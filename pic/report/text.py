@@ -13,6 +13,7 @@ from pic.planning.record_changes import RecordChanges
 from pic.report import tables
 from pic.report.review import Review, openings
 
+# An update is one line here. The other forms show all of its fields.
 MAX_FIELDS = 6
 ABSENT = "(absent)"
 
@@ -79,6 +80,7 @@ def notice_line(notice: Notice) -> str:
 
 def notice_text(notice: Notice) -> str:
     """Return a notice in one line without its level, for a log that has levels of its own."""
+    # A message quotes texts from the cluster, whose control characters could move the cursor.
     return visible(f"{notice.reason.value}: {notice.about.kind} {notice.about}: {notice.message}")
 
 
@@ -87,7 +89,11 @@ def _table(rows: Sequence[dict[str, str]]) -> str:
 
 
 def render_changes(changes: Changes) -> str:
-    """Return the changes, one line each, the dangerous ones first."""
+    """Return the changes, one line each, the dangerous ones first.
+
+    Each line begins with a sign: `-` for removed or moved, `!` for open to more visitors, `+` for
+    new, `~` for changed.
+    """
     lines = [*_removals(changes), *_additions(changes), *_record_additions(changes.records)]
     return "\n".join(lines) or "No changes."
 
@@ -130,6 +136,7 @@ def _removals(changes: Changes) -> Iterator[str]:
 
 def _additions(changes: Changes) -> Iterator[str]:
     for opening in openings(changes):
+        # A new host has a line of its own below, which shows its access.
         if opening.before:
             yield f"! {opening.resource.host} becomes public (was: {opening.before})"
     for weakening in changes.weakened:

@@ -24,7 +24,7 @@ import yaml
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # Bounds against hostile files. Code that walks through a value recurses for each level of it.
-# Nested aliases multiply the values. To convert a number takes more than linear time.
+# Nested aliases multiply the values. Converting a long number takes more than linear time.
 DEEPEST = 200
 MOST_ALIASED = 1_000_000
 LONGEST_NUMBER = 64
