@@ -81,7 +81,7 @@ class IngressOptions:
     """What the annotations of one Ingress ask for.
 
     Attributes:
-        tunnel: As written, with or without a namespace; None where no annotation names one.
+        tunnel: As written, with or without a namespace; None if no annotation names one.
         holds: A value is unreadable, so the hosts of the Ingress stay as they are.
         hosts_unknown: The unreadable value is one that decides the public hosts.
     """

@@ -36,7 +36,7 @@ class Resolver:
     """Resolves backends.
 
     Attributes:
-        services: The Services by namespace and name; None where Services were not read.
+        services: The Services by namespace and name; None if Services were not read.
     """
 
     services: Services | None
@@ -46,9 +46,9 @@ class Resolver:
         """Return the target of a backend, without a path.
 
         Args:
-            backend: The backend as written; None where it names no Service.
+            backend: The backend as written; None if it names no Service.
             namespace: The namespace of the Ingress.
-            scheme: The scheme that the Ingress asks for; None where it does not.
+            scheme: The scheme that the Ingress asks for; None if it does not.
 
         Raises:
             BackendError: The backend cannot be resolved, or is not allowed.

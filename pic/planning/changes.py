@@ -284,7 +284,7 @@ def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]
 
 
 def _view(spec: Spec) -> serialise.Json:
-    """Return a spec to compare, with `path: None` where a target serves the whole host.
+    """Return a spec to compare, with `path: None` in each target of the whole host.
 
     Otherwise a target that is opened from one path to the whole host would equal the live one,
     since only planned fields are compared.

@@ -32,7 +32,7 @@ class Claim:
         domain: The base domain of the public host.
         subdomain: What precedes the base domain; None at the apex.
         unverified: The tunnel's organisation has no verified domain that covers the host.
-        blocked: Why pic cannot tell what this Ingress wants for the host; None where it can.
+        blocked: Why pic cannot tell what this Ingress wants for the host; None if it can.
     """
 
     host: str
@@ -51,7 +51,7 @@ class Contest:
     """A public host with the claims of the namespace that gets it, the oldest first.
 
     Attributes:
-        live: Our object for this host in that namespace; None where the host is new there.
+        live: Our object for this host in that namespace; None if the host is new there.
     """
 
     host: str
@@ -113,7 +113,7 @@ class Claims:
         return by_host
 
     def _host(self, ingress: Ingress, rule: Rule) -> str | None:
-        """Return the normalised host of a rule; None where it cannot be exposed."""
+        """Return the normalised host of a rule; None if it cannot be exposed."""
         # `_` is how nginx configurations write "any host".
         if rule.host in ("", "_"):
             message = "a rule without a host is skipped: set its host"
@@ -190,7 +190,7 @@ def _needs_one_host(count: int) -> Problem:
 
 
 def _uncertain(host: str, tunnel: ResolvedTunnel | Problem, *, unverified: bool) -> Problem | None:
-    """Return what may give the host a wrong base domain now; None where the domain is certain."""
+    """Return what may give the host a wrong base domain now; None if the domain is certain."""
     if isinstance(tunnel, Problem):
         return tunnel
     if unverified:

@@ -63,7 +63,7 @@ class _Request:
     """A host that an Ingress requests records for.
 
     Attributes:
-        addresses: None where the annotations cannot be read now.
+        addresses: None if the annotations cannot be read now.
     """
 
     host: str
@@ -182,7 +182,7 @@ def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
 
 
 def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tuple[str, ...] | None:
-    """Return an IPv4 address and perhaps an IPv6 address; None where they are not usable."""
+    """Return an IPv4 address and perhaps an IPv6 address; None if they are not usable."""
     annotation = ingress.annotations.get(TARGET_IP)
     source, text = TARGET_IP, annotation
     if text is None:

@@ -60,7 +60,7 @@ def _to_ascii(host: str) -> str:
 
 
 def _problem(host: str) -> str:
-    """Return what is wrong with a lower-case ASCII host; the empty text where it is valid."""
+    """Return what is wrong with a lower-case ASCII host; an empty string if it is valid."""
     plain = _PLAIN.fullmatch(host) is not None
     if plain and len(host) <= 253 and not host[-1].isdigit():
         return ""  # Takes almost every host past the slow check for an address.
@@ -106,7 +106,7 @@ def _label_problem(host: str) -> str:
 
 
 def suffix_of(host: str, domains: tuple[str, ...]) -> str | None:
-    """Return the longest of `domains` that the host is or is below; None where no domain fits."""
+    """Return the longest of `domains` that the host is or is below; None if no domain fits."""
     fitting = [domain for domain in domains if is_under(host, domain)]
     return max(fitting, key=len, default=None)
 

@@ -13,8 +13,8 @@ class Problem:
     The steps of planning return and raise these. The caller knows the Ingress, and logs them.
 
     Attributes:
-        host: None where the whole Ingress is meant.
-        annotation: The annotation that cannot be used, where one is to blame.
+        host: None if the notice is about the whole Ingress.
+        annotation: The annotation that cannot be used, if the notice is about one.
     """
 
     reason: Reason

@@ -62,7 +62,7 @@ def translate(path: str, kind: PathType, *, regex: bool) -> PathMatch:
     A Prefix matches whole path elements, as Kubernetes defines it.
 
     Args:
-        path: As written; the empty text means the root.
+        path: As written; an empty string means the root.
         kind: The path type.
         regex: An ImplementationSpecific path is a regular expression.
 

@@ -57,7 +57,7 @@ def select(
 
     Args:
         ingresses: All Ingresses, of any class.
-        classes: The IngressClasses; None where they were not read.
+        classes: The IngressClasses; None if they were not read.
         settings: They have the class patterns and the tunnels of the classes.
         notices: Gets the Ingresses that are ignored, and the annotations that are not usable.
     """
@@ -76,12 +76,12 @@ def select(
 
 
 def class_of(ingress: Ingress) -> str:
-    """Return the class of an Ingress; the empty text where it has none."""
+    """Return the class of an Ingress; an empty string if it has none."""
     return ingress.class_name or ingress.annotations.get(annotations.LEGACY_CLASS) or ""
 
 
 def _our_class(ingress: Ingress, default: str, settings: Settings) -> str:
-    """Return the class that makes an Ingress ours; the empty text where it is not ours."""
+    """Return the class that makes an Ingress ours; an empty string if it is not ours."""
     name = class_of(ingress)
     if not name:
         return default
@@ -125,7 +125,7 @@ _WHY_IGNORED = {
 
 
 def ignored(ingress: Ingress) -> Reason | None:
-    """Return why an Ingress of any class never owns a host; None where it may own one."""
+    """Return why an Ingress of any class never owns a host; None if it may own one."""
     if _is_solver(ingress):
         return Reason.SOLVER_IGNORED
     # As in ingress-nginx, an unreadable value does not make a canary.

@@ -29,7 +29,7 @@ class ResolvedTunnel:
     """A tunnel that exists and may be used.
 
     Attributes:
-        organization: The organisation of the tunnel; None where organisations were not read or the
+        organization: The organisation of the tunnel; None if organisations were not read or the
             tunnel names none.
         waiting: The status of a tunnel that is not ready, `none` without one; else empty.
     """
