@@ -123,7 +123,7 @@ def _unreadable(kind: str, body: Raw, problem: str) -> Unreadable:
 
 
 def _metadata(body: Raw) -> Raw:
-    """Return the metadata of an object, or an empty map where they have another shape."""
+    """Return the metadata of an object, or an empty map if it is not a map."""
     metadata = body.get("metadata")
     return metadata if isinstance(metadata, Mapping) else {}
 

@@ -91,7 +91,7 @@ def check_stdin(*groups: Sequence[str]) -> None:
     """Refuse to read standard input twice.
 
     Args:
-        groups: The paths of each option; empty texts are options that were not given.
+        groups: The paths of each option; an empty string is an option that was not given.
 
     Raises:
         SettingsError: Two of the paths are `-`.
