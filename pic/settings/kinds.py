@@ -17,7 +17,7 @@ TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "Pang
 
 
 def everywhere(_: Settings) -> Sequence[str]:
-    """Return all namespaces, whatever the settings are; the empty text stands for all."""
+    """Return all namespaces, whatever the settings are; an empty string stands for all."""
     return ("",)
 
 

@@ -91,7 +91,7 @@ class Settings:
 def parse(
     values: Mapping[str, object], environment: Mapping[str, str]
 ) -> tuple[Settings, tuple[Notice, ...]]:
-    """Parse the values of a stack, and those of the environment where the stack sets none.
+    """Parse the values of a stack, and environment variables for those that it does not set.
 
     Args:
         values: The stack's values by key, without `pic:`: text, or what YAML made of it. None
