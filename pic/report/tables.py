@@ -271,7 +271,7 @@ def place(resource: Resource | LiveResource) -> str:
 
 def value(field: object) -> str | None:
     """Return the value of a field as text; None if the field is absent."""
-    # JSON shows an empty text as "", which a reader can tell from an absent value.
+    # JSON shows an empty string as "", so that it differs from an absent value.
     if field is None or (isinstance(field, str) and field):
         return field
     return json.dumps(field, ensure_ascii=False)
