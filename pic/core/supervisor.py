@@ -18,6 +18,9 @@ import sys
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 # The time between SIGTERM and SIGKILL, and between one SIGKILL and the next.
 GRACE_SECONDS, REPEAT_SECONDS = 3.0, 0.1
+# Blocked, so that `next_end` can wait for both. A handler alone would miss a SIGTERM that arrives
+# just before a blocking waitpid: Python runs handlers between two of its own instructions only.
+WAITED_FOR = (signal.SIGCHLD, signal.SIGTERM)
 
 
 def main(arguments: list[str], calls: "SystemCalls") -> None:
@@ -26,6 +29,7 @@ def main(arguments: list[str], calls: "SystemCalls") -> None:
     # A handler and not SIG_IGN: a program inherits ignored signals, but no handlers.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    calls.set_mask(WAITED_FOR)
     calls.set_option(PR_SET_CHILD_SUBREAPER, 1)
     calls.set_option(PR_SET_PDEATHSIG, signal.SIGTERM)
     if calls.parent() != parent:  # The parent died before the line above.
@@ -44,6 +48,7 @@ def start(program: list[str], calls: "SystemCalls") -> int:
     """Start the program and return its pid."""
     child = calls.fork()
     if child == 0:
+        calls.set_mask(())  # A program inherits the mask.
         try:
             os.execvp(program[0], program)  # noqa: S606 - a shell is not needed
         except OSError as error:
@@ -56,7 +61,7 @@ def start(program: list[str], calls: "SystemCalls") -> int:
 def wait_for(child: int, calls: "SystemCalls") -> int:
     """Wait for the program and return its wait status; reap other children on the way."""
     while True:
-        pid, status = calls.wait(-1, 0)
+        pid, status = calls.next_end()
         if pid == child:
             return status
 
@@ -94,6 +99,19 @@ class SystemCalls:
     leave = staticmethod(os._exit)
     parent = staticmethod(os.getppid)
     wait = staticmethod(os.waitpid)
+
+    def set_mask(self, signals: "tuple[signal.Signals, ...]") -> None:
+        """Block some signals, and no others."""
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+
+    def next_end(self) -> tuple[int, int]:
+        """Wait until a child ends, and return its pid and wait status; exit on SIGTERM."""
+        while True:
+            pid, status = self.wait(-1, os.WNOHANG)
+            if pid:
+                return pid, status
+            if signal.sigwait(WAITED_FOR) == signal.SIGTERM:
+                sys.exit(128 + signal.SIGTERM)
 
     def set_option(self, option: int, value: int) -> None:
         """Set an option of this process by prctl, or exit."""

@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import pytest
 
+from dev.workspace import ROOT
 from pic.core import supervisor
 from pic.core.supervisor import SystemCalls
 from tests.support.waiting import (
@@ -72,6 +73,7 @@ class FakeCalls(SystemCalls):
     """
 
     ends: list[tuple[int, int]] = field(default_factory=list)
+    masks: list[tuple[signal.Signals, ...]] = field(default_factory=list)
     generations: list[list[int]] = field(default_factory=list)
     forked: int = 42
     signals: list[tuple[int, int]] = field(default_factory=list)
@@ -84,6 +86,12 @@ class FakeCalls(SystemCalls):
 
     def leave(self, status: int) -> NoReturn:
         raise Exited(status)
+
+    def set_mask(self, signals: tuple[signal.Signals, ...]) -> None:
+        self.masks.append(signals)
+
+    def next_end(self) -> tuple[int, int]:
+        return self.wait(-1, 0)
 
     def wait(self, pid: int, options: int, /) -> tuple[int, int]:
         assert (pid, options) == (-1, 0)
@@ -99,10 +107,12 @@ class FakeCalls(SystemCalls):
 
 
 @pytest.fixture(autouse=True)
-def _restored_signal_handlers() -> Iterator[None]:
+def _restored_signals() -> Iterator[None]:
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
     handlers = {number: signal.getsignal(number) for number in numbers}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     for number, handler in handlers.items():
         signal.signal(number, handler)
 
@@ -115,6 +125,25 @@ def test_a_child_that_cannot_run_the_program_reports_why(
 
     assert caught.value.args == (127,)
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
+
+
+def test_a_signal_that_arrives_before_the_wait_ends_the_supervisor() -> None:
+    # With a handler alone, the signal would be handled only after the sleep has ended.
+    code = """
+import signal, subprocess
+from pic.core import supervisor
+calls = supervisor.SystemCalls()
+calls.set_mask(supervisor.WAITED_FOR)
+with subprocess.Popen(["sleep", "20"]) as process:
+    signal.raise_signal(signal.SIGTERM)
+    try:
+        calls.next_end()
+    finally:
+        process.kill()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=15, check=False)
+
+    assert done.returncode == 128 + signal.SIGTERM
 
 
 def test_other_children_that_end_are_reaped() -> None:
