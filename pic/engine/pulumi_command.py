@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 OnOutput: TypeAlias = Callable[[str], object]
 
 SUPERVISOR = str(Path(supervisor.__file__))
+# How late a signal may be passed on, at worst.
+SIGNAL_DELAY_SECONDS = 0.5
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # The first signal lets the engine finish its steps; the second ends it at once.
 PATIENCE_SIGNALS = 2
@@ -148,5 +150,8 @@ def _read(
     for thread in (errors, output):
         thread.start()
     for thread in (errors, output):
-        thread.join()
+        # Python runs a signal handler when a blocking call returns or is interrupted. A signal that
+        # arrives just before the call is handled at its end, so the call is kept short.
+        while thread.is_alive():
+            thread.join(SIGNAL_DELAY_SECONDS)
     return "".join(lines["out"]), "".join(lines["err"])
