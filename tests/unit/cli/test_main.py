@@ -13,7 +13,7 @@ import pytest
 
 from pic.cli import main
 from pic.cluster.listing import PANGOLIN
-from pic.cluster.review_access import REVIEW
+from pic.cluster.review_access import REVIEWS_PATH
 from pic.core.errors import EXIT_CODES
 from pic.settings.stack_file import StackFile
 from tests.support.api import (
@@ -301,7 +301,7 @@ def test_init_writes_the_stack_file_and_prints_the_next_steps(
 ) -> None:
     kinds = ("pangolinresources", "pangolintunnels", "pangolinorganizations")
     api.set_answers(PANGOLIN, Answer({"resources": [{"name": name} for name in kinds]}))
-    api.set_answers(REVIEW, Answer({"status": {"allowed": True}}))
+    api.set_answers(REVIEWS_PATH, Answer({"status": {"allowed": True}}))
     words = ["init", "--stack", "prod", "--tunnel-namespace", "net", "--config", "context=here"]
 
     code, out, _ = run_pic(capsys, *words)
@@ -323,7 +323,7 @@ def test_init_writes_the_stack_file_and_prints_the_next_steps(
 def test_init_writes_nothing_if_it_cannot_review_the_permissions(
     root: Path, capsys: Capture, api: Api
 ) -> None:
-    api.refuse(REVIEW, 403, "no")
+    api.refuse(REVIEWS_PATH, 403, "no")
     api.set_answers(PANGOLIN, Answer({"resources": []}))
 
     assert failure(capsys, "init", "--stack", "prod") == (

@@ -14,7 +14,7 @@ from pic.cluster.listing import (
     PANGOLIN,
     Timeouts,
 )
-from pic.cluster.review_access import REVIEW
+from pic.cluster.review_access import REVIEWS_PATH
 from pic.core.findings import (
     Finding,
     failed,
@@ -46,7 +46,7 @@ def api() -> Iterator[Api]:
     with serving() as server:
         server.set_answers("/version", Answer({"gitVersion": "v1.36.3"}))
         server.set_answers(PANGOLIN, Answer({"resources": [{"name": name} for name in KINDS]}))
-        server.set_answers(REVIEW, Answer({"status": {"allowed": True}}))
+        server.set_answers(REVIEWS_PATH, Answer({"status": {"allowed": True}}))
         yield server
 
 
@@ -120,7 +120,7 @@ def test_a_stack_of_another_cluster_is_a_failure(checkout: FakeCheckout, api: Ap
 def test_a_failed_check_does_not_stop_the_others(checkout: FakeCheckout, api: Api) -> None:
     api.refuse(IDENTITY, 404, "gone")
     api.refuse(PANGOLIN, 500, "ill")
-    api.refuse(REVIEW, 403, "no")
+    api.refuse(REVIEWS_PATH, 403, "no")
 
     assert [(finding.name, finding.verdict.value) for finding in findings(checkout, api)] == [
         ("cluster", "pass"),
@@ -179,7 +179,7 @@ def test_a_stack_without_pangolin_needs_no_crds(checkout: FakeCheckout, api: Api
 
 def test_each_missing_permission_is_named(checkout: FakeCheckout, api: Api) -> None:
     denied, granted = (Answer({"status": {"allowed": allowed}}) for allowed in (False, True))
-    api.set_answers(REVIEW, denied, granted, denied, granted)
+    api.set_answers(REVIEWS_PATH, denied, granted, denied, granted)
 
     assert findings(checkout, api)[3:] == [
         failed("permissions", f"not allowed: {permission}", "grant it, see docs/permissions.md")
