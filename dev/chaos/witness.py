@@ -13,12 +13,7 @@ from time import monotonic
 from typing import Any
 
 from dev.chaos import judge
-from dev.chaos.judge import (
-    ADDED,
-    DELETED,
-    MODIFIED,
-    Observation,
-)
+from dev.chaos.judge import ADDED, DELETED, MODIFIED, Observation
 
 PATHS = {
     judge.INGRESS: "/apis/networking.k8s.io/v1/ingresses",

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING
 from pic.cli import common, run_log
 from pic.cli.run_log import LogContext, LogLine
 from pic.core import logs
-from pic.core.errors import (
-    FailedError,
-    InterruptedRunError,
-    PicError,
-    SettingsError,
-)
+from pic.core.errors import FailedError, InterruptedRunError, PicError, SettingsError
 from pic.engine.outcome import Failure, Outcome, counts_as_text
 from pic.report import text as text_report
 from pic.run import stack_config

@@ -9,16 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.ingress import Ingress
-from pic.core.model import (
-    KIND,
-    RECORD_TYPE,
-    LiveResource,
-    Owner,
-    Plan,
-    Record,
-    Resource,
-    record_id,
-)
+from pic.core.model import KIND, RECORD_TYPE, LiveResource, Owner, Plan, Record, Resource, record_id
 from pic.core.names import NAME_LABEL
 from pic.core.notices import Level, Notice, Reason
 from pic.engine.outcome import Failure, Outcome, host_of

@@ -9,21 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from pic.cluster.connection import (
-    TIMEOUTS,
-    ApiTransport,
-    StatusError,
-    Timeouts,
-    Transport,
-    connect,
-)
+from pic.cluster.connection import TIMEOUTS, ApiTransport, StatusError, Timeouts, Transport, connect
 from pic.core.errors import ClusterError
-from pic.core.json_values import (
-    MalformedError,
-    Raw,
-    mapping,
-    text,
-)
+from pic.core.json_values import MalformedError, Raw, mapping, text
 from pic.core.model import Schema
 from pic.settings.kinds import BY_NAME, INGRESS, RESOURCE, SERVICE, Kind, needed_kinds
 from pic.settings.parse import Settings, TargetName

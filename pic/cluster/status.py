@@ -8,15 +8,7 @@ from enum import StrEnum
 
 from tabulate import tabulate
 
-from pic.core.json_values import (
-    MalformedError,
-    Raw,
-    integer,
-    mapping,
-    sequence,
-    string_map,
-    text,
-)
+from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
 from pic.core.model import LiveResource
 from pic.core.visible import blanked
 from pic.planning.ownership import OwnerKind, Ownership

@@ -16,12 +16,7 @@ from pic.cluster import managed_hosts
 from pic.cluster.events import EVENTS_A_RUN
 from pic.core import model
 from pic.core.errors import RefusedError, TargetError, with_class
-from pic.core.json_values import (
-    Raw,
-    mapping,
-    sequence,
-    text,
-)
+from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import LiveResource, Plan, Record
 from pic.engine import repair
 from pic.engine.backend import history

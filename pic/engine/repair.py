@@ -9,15 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pic.core.json_values import Raw
-from pic.core.model import (
-    KIND,
-    LiveResource,
-    Plan,
-    Record,
-    Resource,
-    Snapshot,
-    record_id,
-)
+from pic.core.model import KIND, LiveResource, Plan, Record, Resource, Snapshot, record_id
 from pic.core.notices import Notice, Reason, Ref
 from pic.engine.backend.state import StackState
 from pic.planning import serialise

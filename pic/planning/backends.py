@@ -9,13 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pic.core import names
-from pic.core.ingress import (
-    Backend,
-    ResourceBackend,
-    Service,
-    ServiceBackend,
-    ServicePort,
-)
+from pic.core.ingress import Backend, ResourceBackend, Service, ServiceBackend, ServicePort
 from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning import hosts

@@ -11,13 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pic.core.model import (
-    LiveResource,
-    Plan,
-    Resource,
-    Snapshot,
-    Spec,
-)
+from pic.core.model import LiveResource, Plan, Resource, Snapshot, Spec
 from pic.planning import serialise
 from pic.planning.ownership import Inventory, OwnerKind, Ownership
 from pic.planning.record_changes import RecordChanges, record_changes

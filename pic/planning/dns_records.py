@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pic.core.ingress import Ingress
-from pic.core.model import (
-    Family,
-    LiveRecord,
-    Owner,
-    Record,
-    Snapshot,
-)
+from pic.core.model import Family, LiveRecord, Owner, Record, Snapshot
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning import annotations, hosts, selection
 from pic.planning.annotations import Key, Switch

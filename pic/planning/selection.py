@@ -8,12 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pic.core.ingress import (
-    Ingress,
-    IngressClass,
-    IngressPath,
-    ServiceBackend,
-)
+from pic.core.ingress import Ingress, IngressClass, IngressPath, ServiceBackend
 from pic.core.notices import Reason
 from pic.planning import annotations
 from pic.planning.annotations import IngressOptions, Switch

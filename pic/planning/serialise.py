@@ -2,13 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pic.core.model import (
-    Owner,
-    Plan,
-    Resource,
-    Spec,
-    Target,
-)
+from pic.core.model import Owner, Plan, Resource, Spec, Target
 from pic.core.notices import Notice
 
 Json = dict[str, object]

@@ -9,12 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pic.core import names
-from pic.core.model import (
-    Organization,
-    Snapshot,
-    Tunnel,
-    TunnelRef,
-)
+from pic.core.model import Organization, Snapshot, Tunnel, TunnelRef
 from pic.core.notices import Reason
 from pic.planning.notice_log import Problem, ProblemError
 from pic.settings.parse import Settings

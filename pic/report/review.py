@@ -9,13 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pic.core.model import (
-    LiveRecord,
-    Plan,
-    Record,
-    Resource,
-    Spec,
-)
+from pic.core.model import LiveRecord, Plan, Record, Resource, Spec
 from pic.core.notices import Level, Notice, Ref
 from pic.planning import serialise
 from pic.planning.changes import Changes, Move, Update

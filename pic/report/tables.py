@@ -8,13 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pic.core.model import (
-    LiveRecord,
-    LiveResource,
-    Plan,
-    Record,
-    Resource,
-)
+from pic.core.model import LiveRecord, LiveResource, Plan, Record, Resource
 from pic.core.notices import Level, Notice
 from pic.planning.changes import Changes
 from pic.report.review import Review, access

@@ -9,18 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pic.core import names
-from pic.core.json_values import (
-    MalformedError,
-    Raw,
-    text,
-)
-from pic.core.model import (
-    LiveRecord,
-    Schema,
-    Snapshot,
-    Unanswered,
-    Unreadable,
-)
+from pic.core.json_values import MalformedError, Raw, text
+from pic.core.model import LiveRecord, Schema, Snapshot, Unanswered, Unreadable
 from pic.settings.kinds import (
     BY_NAME,
     INGRESS,

@@ -9,14 +9,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pic.core.errors import ClusterError
-from pic.core.json_values import (
-    Raw,
-    integer,
-    mapping,
-    sequence,
-    string_map,
-    text,
-)
+from pic.core.json_values import Raw, integer, mapping, sequence, string_map, text
 from pic.core.model import (
     FIELD_MANAGER,
     VERSION,

@@ -14,12 +14,7 @@ from pic.cluster import listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.json_values import Raw
-from pic.core.model import (
-    LiveRecord,
-    Plan,
-    Schema,
-    Unanswered,
-)
+from pic.core.model import LiveRecord, Plan, Schema, Unanswered
 from pic.planning import guard
 from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges

@@ -14,29 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from pic.cluster.listing import (
-    ApiTransport,
-    Listing,
-    StatusError,
-    list_pages,
-    listing_error,
-)
+from pic.cluster.listing import ApiTransport, Listing, StatusError, list_pages, listing_error
 from pic.core.errors import ClusterError
-from pic.core.json_values import (
-    MalformedError,
-    Raw,
-    integer,
-    mapping,
-    text,
-)
+from pic.core.json_values import MalformedError, Raw, integer, mapping, text
 from pic.core.logs import Log
 from pic.watch.problem_log import ProblemLog
-from pic.watch.store import (
-    Objects,
-    Store,
-    object_key,
-    pack,
-)
+from pic.watch.store import Objects, Store, object_key, pack
 
 if TYPE_CHECKING:
     from pic.cluster.connection import Stream

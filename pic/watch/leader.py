@@ -13,13 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from pic.cluster.listing import StatusError, Timeouts, Transport
 from pic.core.errors import ClusterError
-from pic.core.json_values import (
-    MalformedError,
-    Raw,
-    integer,
-    mapping,
-    text,
-)
+from pic.core.json_values import MalformedError, Raw, integer, mapping, text
 
 LEASES = "/apis/coordination.k8s.io/v1"
 # Short enough that a renewal ends before the next one is due, even without an answer.

@@ -8,14 +8,7 @@ import json
 from dataclasses import dataclass, field
 
 from pic.core.errors import FailedError, RefusedError, SettingsError
-from pic.core.json_values import (
-    MalformedError,
-    Raw,
-    integer,
-    mapping,
-    sequence,
-    text,
-)
+from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, text
 
 RATE_LIMITED, INVALID = "rateLimited", "invalid"
 

@@ -18,13 +18,7 @@ from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
-from tests.support.strategies import (
-    NAMESPACES,
-    STACK,
-    World,
-    sound_worlds,
-    worlds,
-)
+from tests.support.strategies import NAMESPACES, STACK, World, sound_worlds, worlds
 
 MIN_OBJECTS = 300
 

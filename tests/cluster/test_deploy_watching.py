@@ -16,12 +16,7 @@ from pic.settings.parse import Settings
 from pic.watch.follower import following
 from pic.watch.leader import Leader
 from pic.watch.store import Store
-from tests.support.accounts import (
-    Account,
-    Grant,
-    grants,
-    open_account,
-)
+from tests.support.accounts import Account, Grant, grants, open_account
 from tests.support.admin_api import api_of
 from tests.support.waiting import until
 

@@ -84,7 +84,9 @@ def test_each_account_has_exactly_the_permissions_that_pic_needs(
 def test_a_component_grants_the_additional_permissions_of_a_setting() -> None:
     classes = Settings(ingress_classes=("",))
 
-    assert granted(DEPLOY / "components/pihole/role.yaml") == needed(*write_permissions(BOTH)) - needed(*UP)
+    assert granted(DEPLOY / "components/pihole/role.yaml") == needed(
+        *write_permissions(BOTH)
+    ) - needed(*UP)
     assert granted(DEPLOY / "components/default-class/role.yaml") == needed(
         *read_permissions(classes), *watch_permissions(classes, "pic")
     ) - needed(*UP, *watch_permissions(PANGOLIN, "pic"))

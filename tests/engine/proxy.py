@@ -1,13 +1,7 @@
 """Defines rules for the proxy about the writes of the Kubernetes plugin."""
 
 from dev.controlplane.api import APPLY, Api
-from dev.controlplane.faults import (
-    PLUGIN,
-    Answer,
-    Request,
-    Rule,
-    status,
-)
+from dev.controlplane.faults import PLUGIN, Answer, Request, Rule, status
 
 
 def is_create(request: Request) -> bool:

@@ -4,12 +4,7 @@ import re
 from contextlib import closing
 from http.client import HTTPConnection
 
-from dev.controlplane.faults import (
-    Fault,
-    Request,
-    Reset,
-    forward,
-)
+from dev.controlplane.faults import Fault, Request, Reset, forward
 from dev.controlplane.proxy import proxied
 from tests.engine.stage import Stage
 from tests.engine.watcher import watching

@@ -10,14 +10,7 @@ import pytest
 import yaml
 
 from dev.controlplane.api import APPLY, RefusedError
-from dev.controlplane.faults import (
-    PIC,
-    PLUGIN,
-    Answer,
-    Exchange,
-    Fault,
-    Request,
-)
+from dev.controlplane.faults import PIC, PLUGIN, Answer, Exchange, Fault, Request
 from dev.controlplane.proxy import Proxy, proxied
 from tests.engine.proxy import is_create
 from tests.engine.stage import APIS, Object, Stage

@@ -11,12 +11,7 @@ from pic.cli.doctor import DoctorContext, cluster
 from pic.cli.doctor.project import Stack
 from pic.settings.parse import Settings
 from tests.engine.stage import PicRun, Stage
-from tests.support.accounts import (
-    Account,
-    Grant,
-    grants,
-    open_account,
-)
+from tests.support.accounts import Account, Grant, grants, open_account
 from tests.support.waiting import until
 
 PREVIEW, UP = grants("preview"), grants("up")

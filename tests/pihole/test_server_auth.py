@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.client import (
-    UNAUTHORIZED,
-    Client,
-    logged_in,
-    refused,
-    session,
-)
+from tests.pihole.client import UNAUTHORIZED, Client, logged_in, refused, session
 
 NOT_JSON = "Invalid request body data (no valid JSON), error at hint"
 

@@ -5,12 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.client import (
-    HOSTS,
-    Client,
-    logged_in,
-    refused,
-)
+from tests.pihole.client import HOSTS, Client, logged_in, refused
 
 FIRST = "192.168.9.1 a.lab.example"
 PRESENT = refused("Item already present", "Uniqueness of items is enforced")

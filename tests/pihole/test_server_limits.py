@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from dev.pihole import QUICK, Clock, PiHole
-from tests.pihole.client import (
-    HOSTS,
-    Client,
-    logged_in,
-    refused,
-    session,
-)
+from tests.pihole.client import HOSTS, Client, logged_in, refused, session
 from tests.support.waiting import until
 
 LIMITED = (429, refused("Rate-limiting login attempts", None, "rate_limiting"))

@@ -9,12 +9,7 @@ from http.client import HTTPConnection
 import pytest
 
 from dev.pihole import QUICK, Overlap, PiHole
-from tests.pihole.client import (
-    HOSTS,
-    Client,
-    logged_in,
-    send,
-)
+from tests.pihole.client import HOSTS, Client, logged_in, send
 from tests.support.waiting import until
 
 NEVER = replace(QUICK, put=600, patch=600)  # a write lasts until the server ends

@@ -6,12 +6,7 @@ from typing import Any
 import pytest
 
 from dev.pihole import PiHole
-from tests.pihole.client import (
-    HOSTS,
-    Client,
-    logged_in,
-    refused,
-)
+from tests.pihole.client import HOSTS, Client, logged_in, refused
 
 A, B = "192.168.9.1 a.lan", "192.168.9.2 b.lan"
 NO_BODY = refused("No request body data", None)

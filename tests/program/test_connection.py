@@ -13,13 +13,7 @@ from pic.cluster import connection, listing
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
-from tests.support.api import (
-    SHORT_TIMEOUTS,
-    Answer,
-    Api,
-    kubeconfig,
-    serving,
-)
+from tests.support.api import SHORT_TIMEOUTS, Answer, Api, kubeconfig, serving
 from tests.support.planted import TOKEN
 
 DEFAULT = Settings()

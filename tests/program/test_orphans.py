@@ -2,12 +2,7 @@
 
 import pytest
 
-from tests.support.api import (
-    Api,
-    fill_cluster,
-    ingress,
-    live_object,
-)
+from tests.support.api import Api, fill_cluster, ingress, live_object
 from tests.support.programs import RunProgram, StateEngine
 
 A, B, C = "a.example.com", "b.example.com", "c.example.com"

@@ -7,13 +7,7 @@ import pytest
 from dev.pihole import PiHole
 from pic.cluster.listing import NETWORKING
 from pic.core.model import RECORD_TYPE
-from tests.support.api import (
-    CLUSTER,
-    Answer,
-    Api,
-    fill_cluster,
-    ingress,
-)
+from tests.support.api import CLUSTER, Answer, Api, fill_cluster, ingress
 from tests.support.engine import ProgramRun
 from tests.support.programs import RunProgram
 

@@ -9,25 +9,14 @@ from typing import Any
 import pytest
 
 from pic.cluster.listing import IDENTITY
-from pic.core.model import (
-    Owner,
-    Plan,
-    Resource,
-    Spec,
-)
+from pic.core.model import Owner, Plan, Resource, Spec
 from pic.core.names import STACK_LABEL
 from pic.core.version import installed_version
 from pic.engine import program
 from pic.run import fingerprint
 from pic.settings.parse import Settings
 from tests.support import engine
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    live_object,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.engine import HOOKS, ProgramRun
 from tests.support.programs import RunProgram
 

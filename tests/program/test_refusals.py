@@ -8,13 +8,7 @@ import pytest
 from pic.cluster.listing import CRD, IDENTITY, NETWORKING
 from pic.engine import program
 from tests.support import engine
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    live_object,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.engine import HOOKS
 from tests.support.programs import RunProgram, StateEngine
 

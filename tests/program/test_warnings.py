@@ -14,13 +14,7 @@ from pic.engine.hooks import Hooks
 from pic.run import situation as situations
 from pic.run import stack_config
 from tests.support import engine
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    live_object,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.engine import ProgramRun
 from tests.support.programs import RunProgram
 

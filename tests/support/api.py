@@ -13,13 +13,7 @@ from typing import Any, cast
 import yaml
 
 from pic.cluster import listing
-from pic.cluster.listing import (
-    CORE,
-    CRD,
-    IDENTITY,
-    NETWORKING,
-    PANGOLIN,
-)
+from pic.cluster.listing import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN
 from pic.core.names import labels
 from tests.support.planted import TOKEN
 

@@ -3,16 +3,7 @@
 from pathlib import Path
 
 from pic.cluster.listing import Transport
-from pic.core.model import (
-    HttpConfig,
-    LiveResource,
-    Owner,
-    Plan,
-    Resource,
-    Snapshot,
-    Spec,
-    Target,
-)
+from pic.core.model import HttpConfig, LiveResource, Owner, Plan, Resource, Snapshot, Spec, Target
 from pic.core.names import labels
 from pic.engine.backend.state import StackState, StateResource
 from pic.planning import changes as comparing

@@ -20,19 +20,8 @@ from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
 from tests.support import deployed as examples
 from tests.support import engine as mocks
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    serving,
-)
-from tests.support.deployed import (
-    A,
-    make_live,
-    urn,
-    wanted,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, serving
+from tests.support.deployed import A, make_live, urn, wanted
 
 # The tests of the command line run in the folder of their project, which has the kubeconfig.
 ENVIRONMENT = {"KUBECONFIG": "config"}

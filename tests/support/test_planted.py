@@ -2,12 +2,7 @@
 
 import pytest
 
-from tests.support.planted import (
-    PLANTED,
-    TOKEN,
-    leaks,
-    secrets_of,
-)
+from tests.support.planted import PLANTED, TOKEN, leaks, secrets_of
 
 
 def test_a_secret_is_detected_anywhere_in_a_text() -> None:

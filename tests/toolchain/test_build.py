@@ -14,12 +14,7 @@ import pytest
 from dev.toolchain import build, parts, versions
 from dev.toolchain.errors import ToolchainError
 from dev.toolchain.parts import CONTROLPLANE, KUBERNETES_PLUGIN, PULUMI_CLI
-from tests.support.waiting import (
-    end,
-    is_gone,
-    pid_in,
-    until,
-)
+from tests.support.waiting import end, is_gone, pid_in, until
 from tests.toolchain.conftest import Machine
 
 NEXT_STEP = "put a newer Go first on PATH, or use the official pulumi (PIC_TOOLCHAIN=path)"

@@ -24,12 +24,7 @@ from dev.languagehost import interpreters
 from dev.languagehost.interpreters import Interpreter
 from dev.toolchain import layout
 from dev.toolchain.context import Context
-from tests.support.waiting import (
-    end,
-    is_gone,
-    pid_in,
-    until,
-)
+from tests.support.waiting import end, is_gone, pid_in, until
 
 NO_ENGINE = "127.0.0.1:1"
 

@@ -2,18 +2,8 @@
 
 from collections.abc import Iterator
 
-from pic.cli.doctor import (
-    backend,
-    cluster,
-    project,
-    toolchain,
-)
-from pic.core.findings import (
-    Finding,
-    as_json,
-    as_text,
-    exit_code,
-)
+from pic.cli.doctor import backend, cluster, project, toolchain
+from pic.core.findings import Finding, as_json, as_text, exit_code
 from pic.run import targets
 from pic.run.doctor_context import DoctorContext
 

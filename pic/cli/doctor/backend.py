@@ -9,21 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pic.cli.doctor.project import Stack
-from pic.core.findings import (
-    USAGE,
-    Finding,
-    failed,
-    passed,
-    run_check,
-    skipped,
-)
-from pic.core.json_values import (
-    MalformedError,
-    integer,
-    mapping,
-    sequence,
-    text,
-)
+from pic.core.findings import USAGE, Finding, failed, passed, run_check, skipped
+from pic.core.json_values import MalformedError, integer, mapping, sequence, text
 from pic.engine.backend import locks, stores
 from pic.engine.backend.locks import Lock
 from pic.engine.backend.stores import FolderStore

@@ -7,14 +7,7 @@ from pic.cli.doctor.project import Stack
 from pic.cluster import listing, review_access
 from pic.cluster.listing import StatusError, Timeouts, Transport
 from pic.core.errors import ClusterError
-from pic.core.findings import (
-    USAGE,
-    Finding,
-    failed,
-    passed,
-    run_check,
-    skipped,
-)
+from pic.core.findings import USAGE, Finding, failed, passed, run_check, skipped
 from pic.core.json_values import mapping, text
 from pic.run.doctor_context import DoctorContext
 from pic.run.targets import permissions_for_up

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from pic.core.findings import (
-    USAGE,
-    Finding,
-    failed,
-    passed,
-    run_check,
-)
+from pic.core.findings import USAGE, Finding, failed, passed, run_check
 from pic.core.json_values import mapping
 from pic.core.notices import Notice
 from pic.run import stack_config

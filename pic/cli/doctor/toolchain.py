@@ -5,13 +5,7 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from pic.core.findings import (
-    Finding,
-    failed,
-    passed,
-    run_check,
-    skipped,
-)
+from pic.core.findings import Finding, failed, passed, run_check, skipped
 from pic.run.doctor_context import DoctorContext
 
 Version = tuple[int, int, int]

@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pic.core.json_values import (
-    Raw,
-    mapping,
-    sequence,
-    text,
-)
+from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import KIND, RECORD_TYPE
 
 STACK_TYPE = "pulumi:pulumi:Stack"

@@ -7,21 +7,9 @@ import pytest
 
 from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    live_object,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.deployed import state_resource, urn, wanted
-from tests.support.deploying import (
-    CREATED,
-    CREATING,
-    OLD,
-    Capture,
-    UseEngine,
-)
+from tests.support.deploying import CREATED, CREATING, OLD, Capture, UseEngine
 from tests.support.fakes import HOST, FakeEngine, run_pic
 
 pytestmark = pytest.mark.usefixtures("api")

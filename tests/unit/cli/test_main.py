@@ -16,14 +16,7 @@ from pic.cluster.listing import PANGOLIN
 from pic.cluster.review_access import REVIEWS_PATH
 from pic.core.errors import EXIT_CODES
 from pic.settings.stack_file import StackFile
-from tests.support.api import (
-    CLUSTER,
-    Answer,
-    Api,
-    fill_cluster,
-    ingress,
-    serving,
-)
+from tests.support.api import CLUSTER, Answer, Api, fill_cluster, ingress, serving
 from tests.support.fakes import ENVIRONMENT, run_pic
 
 WEB = """

@@ -10,22 +10,9 @@ import pytest
 from pic.cli import main
 from pic.engine.outcome import Outcome
 from pic.settings.stack_file import StackFile
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    live_object,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.deployed import urn
-from tests.support.deploying import (
-    CREATED,
-    CREATING,
-    NAME,
-    OLD,
-    Capture,
-    UseEngine,
-)
+from tests.support.deploying import CREATED, CREATING, NAME, OLD, Capture, UseEngine
 from tests.support.events import failure_event, message_event
 from tests.support.fakes import ENVIRONMENT, HOST, FakeEngine, run_pic
 

@@ -17,13 +17,7 @@ from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
 from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.pangolin import SCHEMA_TARGETS
-from tests.support.api import (
-    CLUSTER,
-    fill_cluster,
-    ingress,
-    live_object,
-    serving,
-)
+from tests.support.api import CLUSTER, fill_cluster, ingress, live_object, serving
 from tests.support.fakes import ENVIRONMENT, run_pic
 
 DATA = Path(__file__).parent.parent / "data" / "pull-request"

@@ -9,29 +9,12 @@ import pytest
 from pic.cli import run_log
 from pic.cli.run_log import LogContext, LogLine
 from pic.core.ingress import Ingress
-from pic.core.model import (
-    RECORD_TYPE,
-    LiveRecord,
-    Owner,
-    Plan,
-    Record,
-    Resource,
-)
+from pic.core.model import RECORD_TYPE, LiveRecord, Owner, Plan, Record, Resource
 from pic.core.notices import Notice, Reason, Ref
 from pic.engine.outcome import Failure, Outcome
 from pic.planning.changes import Changes, Move, Update
 from pic.planning.record_changes import RecordChanges, RecordUpdate
-from tests.support.deployed import (
-    CLUSTER,
-    STACK,
-    URN,
-    A,
-    B,
-    C,
-    make_live,
-    urn,
-    wanted,
-)
+from tests.support.deployed import CLUSTER, STACK, URN, A, B, C, make_live, urn, wanted
 from tests.support.events import failure_event, message_event
 
 DEBUG, INFO, WARN, ERROR = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR

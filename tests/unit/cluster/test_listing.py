@@ -7,15 +7,7 @@ from typing import Any
 import pytest
 
 from pic.cluster import listing
-from pic.cluster.listing import (
-    CORE,
-    CRD,
-    IDENTITY,
-    NETWORKING,
-    PANGOLIN,
-    Listing,
-    StatusError,
-)
+from pic.cluster.listing import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN, Listing, StatusError
 from pic.core.errors import ClusterError
 from pic.core.model import Schema
 from pic.settings.kinds import BY_NAME

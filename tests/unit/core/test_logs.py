@@ -9,13 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pic.core import logs
-from pic.core.logs import (
-    DEBUG,
-    ERROR,
-    INFO,
-    WARN,
-    LogFormat,
-)
+from pic.core.logs import DEBUG, ERROR, INFO, WARN, LogFormat
 
 
 @pytest.fixture(autouse=True)

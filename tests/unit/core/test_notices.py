@@ -1,12 +1,4 @@
-from pic.core.notices import (
-    ADVICE,
-    NORMAL,
-    Fate,
-    Level,
-    Notice,
-    Reason,
-    Ref,
-)
+from pic.core.notices import ADVICE, NORMAL, Fate, Level, Notice, Reason, Ref
 
 WEB = Ref("Ingress", "prod", "web")
 

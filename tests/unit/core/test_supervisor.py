@@ -19,12 +19,7 @@ import pytest
 from dev.workspace import ROOT
 from pic.core import supervisor
 from pic.core.supervisor import SystemCalls
-from tests.support.waiting import (
-    end,
-    is_gone,
-    pid_in,
-    until,
-)
+from tests.support.waiting import end, is_gone, pid_in, until
 
 SUPERVISOR = [sys.executable, "-I", "-S", supervisor.__file__]
 

@@ -9,16 +9,7 @@ from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.drift import Drift, DriftedObject, DriftedRecord, Kind
 from pic.planning.changes import FieldChange
 from pic.settings.parse import PiholeApi
-from tests.support.deployed import (
-    OURS,
-    A,
-    B,
-    C,
-    make_live,
-    make_situation,
-    make_state,
-    wanted,
-)
+from tests.support.deployed import OURS, A, B, C, make_live, make_situation, make_state, wanted
 
 MISSING = DriftedObject(A, ("prod", "pic-a"), Kind.MISSING)
 CHANGED = DriftedObject(

@@ -32,12 +32,7 @@ from tests.support.deployed import (
     write_executable,
 )
 from tests.support.driving import FAILED_OUTCOME, ignore, refusal, situation_to_destroy
-from tests.support.fakes import (
-    DONE,
-    FakeEngine,
-    outputs_of,
-    unchanged_situation,
-)
+from tests.support.fakes import DONE, FakeEngine, outputs_of, unchanged_situation
 
 STRICT = Settings(cluster_id=CLUSTER, max_removals=0, max_removal_ratio=0)
 FAILURES = (Failure(A, "the engine gave no reason"),)

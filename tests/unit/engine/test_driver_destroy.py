@@ -6,24 +6,9 @@ from pathlib import Path
 from pic.engine import driver
 from pic.engine.backend.state import StackState
 from pic.engine.driver import DeployResult
-from tests.support.deployed import (
-    A,
-    B,
-    make_state,
-    wanted,
-)
-from tests.support.driving import (
-    FAILED_OUTCOME,
-    ignore,
-    refusal,
-    situation_to_destroy,
-)
-from tests.support.fakes import (
-    DONE,
-    FakeEngine,
-    outputs_of,
-    unchanged_situation,
-)
+from tests.support.deployed import A, B, make_state, wanted
+from tests.support.driving import FAILED_OUTCOME, ignore, refusal, situation_to_destroy
+from tests.support.fakes import DONE, FakeEngine, outputs_of, unchanged_situation
 
 
 def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:

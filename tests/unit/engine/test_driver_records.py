@@ -8,14 +8,7 @@ import pytest
 
 from pic.core.errors import PiholeError, RefusedError
 from pic.core.ingress import Ingress
-from pic.core.model import (
-    LiveRecord,
-    Owner,
-    Plan,
-    Record,
-    Snapshot,
-    Unanswered,
-)
+from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
 from pic.engine import driver
 from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.driver import DeployResult
@@ -27,13 +20,7 @@ from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
 from pic.run.targets import build_plan
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from tests.support.deployed import (
-    CLUSTER,
-    OURS,
-    STACK,
-    A,
-    B,
-)
+from tests.support.deployed import CLUSTER, OURS, STACK, A, B
 from tests.support.driving import IdentityTransport, ignore
 from tests.support.fakes import DONE, FakeEngine, outputs_of
 

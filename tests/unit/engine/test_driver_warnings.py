@@ -13,13 +13,7 @@ from pic.report import event_texts
 from pic.run.situation import Situation
 from pic.settings.parse import Settings
 from tests.support import engine as mocks
-from tests.support.deployed import (
-    CLUSTER,
-    A,
-    UnusedTransport,
-    make_state,
-    wanted,
-)
+from tests.support.deployed import CLUSTER, A, UnusedTransport, make_state, wanted
 from tests.support.driving import ignore
 from tests.support.fakes import FakeEngine, outputs_of, unchanged_situation
 

@@ -15,12 +15,7 @@ from pic.core.errors import EngineError
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
-from tests.support.deployed import (
-    A,
-    state_resource,
-    urn,
-    wanted,
-)
+from tests.support.deployed import A, state_resource, urn, wanted
 from tests.support.events import event_line, failure_event, message_event, step_event
 from tests.support.fake_cli import CliAnswer, FakeCli, empty_program, error_of, make_engine
 

@@ -11,12 +11,7 @@ from pulumi import ResourceHook
 from pic.cluster.events import EVENTS_A_RUN
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
-from pic.core.names import (
-    NAME_LABEL,
-    NAMESPACE_LABEL,
-    STACK_LABEL,
-    UID_LABEL,
-)
+from pic.core.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
 from pic.engine.hooks import Hooks
 from tests.support import engine
 from tests.support.hooks import (

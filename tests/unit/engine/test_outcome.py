@@ -2,13 +2,7 @@
 
 import pytest
 
-from pic.core.errors import (
-    FailureClass,
-    PicError,
-    PiholeError,
-    SettingsError,
-    with_class,
-)
+from pic.core.errors import FailureClass, PicError, PiholeError, SettingsError, with_class
 from pic.core.model import RECORD_TYPE
 from pic.engine.outcome import Failure, Outcome, counts_as_text
 from tests.support.deployed import URN, urn

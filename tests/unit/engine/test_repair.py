@@ -4,27 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pic.core.model import (
-    LiveResource,
-    Owner,
-    Plan,
-    Resource,
-    Snapshot,
-    Spec,
-)
+from pic.core.model import LiveResource, Owner, Plan, Resource, Snapshot, Spec
 from pic.core.names import STACK_LABEL
 from pic.engine import repair
 from pic.engine.backend.state import StackState
 from pic.planning.changes import Changes, Move
-from tests.support.deployed import (
-    A,
-    B,
-    C,
-    make_live,
-    make_state,
-    urn,
-    wanted,
-)
+from tests.support.deployed import A, B, C, make_live, make_state, urn, wanted
 
 
 def stale(

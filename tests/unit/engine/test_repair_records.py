@@ -1,11 +1,6 @@
 """Tests which records need another pass of the engine."""
 
-from pic.core.model import (
-    LiveRecord,
-    Plan,
-    Record,
-    Snapshot,
-)
+from pic.core.model import LiveRecord, Plan, Record, Snapshot
 from pic.engine import repair
 from pic.engine.backend.state import StackState, StateRecord
 from pic.planning.changes import Changes

@@ -5,20 +5,10 @@ import pytest
 from dev.pihole import PiHole
 from pic.core.errors import FailureClass
 from pic.core.model import LiveRecord
-from pic.pihole.connect import (
-    SessionTimeouts,
-    open_session,
-    password,
-    read_records,
-)
+from pic.pihole.connect import SessionTimeouts, open_session, password, read_records
 from pic.pihole.lock import LockTimeouts, hold_lock
 from pic.settings.parse import PiholeApi, Settings
-from tests.support.pihole_fakes import (
-    CLUSTER,
-    a,
-    ours,
-    refused,
-)
+from tests.support.pihole_fakes import CLUSTER, a, ours, refused
 
 SECRET = {"PIHOLE_PASSWORD": "secret"}
 

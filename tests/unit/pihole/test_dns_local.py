@@ -12,13 +12,7 @@ from pic.core.model import Family, LiveRecord
 from pic.pihole.dns_local import RECORDS_PATH, DnsLocal
 from pic.pihole.http import Client
 from pic.pihole.protocol import RecordEdit
-from tests.support.pihole_fakes import (
-    a,
-    answer,
-    details,
-    refused,
-    scripted_server,
-)
+from tests.support.pihole_fakes import a, answer, details, refused, scripted_server
 
 FOREIGN = ["192.0.2.1 nas", "2001:db8::1 nas"]
 AUTH = "Pi-hole answered {}: set PIHOLE_API_TOKEN to a token that Pi-hole accepts"

@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 
 from pic.core.errors import FailureClass
-from pic.pihole.lock import (
-    LockTimeouts,
-    hold_lock,
-    holder,
-    lock_path,
-)
+from pic.pihole.lock import LockTimeouts, hold_lock, holder, lock_path
 from tests.support.pihole_fakes import refused
 from tests.support.waiting import end
 

@@ -2,13 +2,7 @@ from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family
 from pic.pihole.hosts_lines import Change
 from pic.pihole.protocol import RecordEdit
-from pic.pihole.requests import (
-    LARGEST_BODY,
-    EditLines,
-    ReplaceList,
-    list_size,
-    next_write,
-)
+from pic.pihole.requests import LARGEST_BODY, EditLines, ReplaceList, list_size, next_write
 
 SLASHED = "192.0.2.1 web # see http://wiki"
 LONG = "x" * 1000

@@ -7,13 +7,7 @@ from pic.core.errors import FailureClass
 from pic.core.model import Family, LiveRecord
 from pic.pihole.protocol import RecordEdit
 from pic.pihole.v6 import HOSTS_PATH
-from tests.support.pihole_fakes import (
-    CLUSTER,
-    a,
-    details,
-    ours,
-    refused,
-)
+from tests.support.pihole_fakes import CLUSTER, a, details, ours, refused
 from tests.support.pihole_v6 import FOREIGN, pihole
 
 LONG = [

@@ -9,12 +9,7 @@ from pic.core.errors import FailureClass, PiholeError
 from pic.pihole import answers
 from pic.pihole.http import Client
 from pic.pihole.v6_session import Session
-from tests.support.pihole_fakes import (
-    answer,
-    no_sleep,
-    refused,
-    scripted_server,
-)
+from tests.support.pihole_fakes import answer, no_sleep, refused, scripted_server
 from tests.support.pihole_v6 import APP_PASSWORD
 
 AUTH = "/api/auth"

@@ -2,12 +2,7 @@
 
 import pytest
 
-from pic.core.ingress import (
-    ResourceBackend,
-    Service,
-    ServiceBackend,
-    ServicePort,
-)
+from pic.core.ingress import ResourceBackend, Service, ServiceBackend, ServicePort
 from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning.backends import BackendError, Resolver

@@ -13,20 +13,8 @@ from pic.core.model import (
     Target,
     TunnelRef,
 )
-from pic.core.names import (
-    NAME_LABEL,
-    NAMESPACE_LABEL,
-    STACK_LABEL,
-    UID_LABEL,
-)
-from pic.planning.changes import (
-    Changes,
-    FieldChange,
-    Move,
-    Update,
-    Weakening,
-    between,
-)
+from pic.core.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
+from pic.planning.changes import Changes, FieldChange, Move, Update, Weakening, between
 from pic.planning.ownership import Ownership
 
 STACK = "pic.prod"

@@ -4,12 +4,7 @@ from pic.core.ingress import Ingress
 from pic.core.model import LiveResource, Snapshot, Unreadable
 from pic.core.names import STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning.claims import (
-    Claim,
-    Claims,
-    Contest,
-    settle,
-)
+from pic.planning.claims import Claim, Claims, Contest, settle
 from pic.planning.notice_log import NoticeLog
 from pic.planning.ownership import Inventory, Ownership
 from pic.planning.tunnels import Tunnels

@@ -1,12 +1,6 @@
 """Tests what a held resource declares."""
 
-from pic.core.model import (
-    HttpConfig,
-    LiveResource,
-    Spec,
-    Target,
-    TunnelRef,
-)
+from pic.core.model import HttpConfig, LiveResource, Spec, Target, TunnelRef
 from pic.core.notices import ADVICE, Fate
 from pic.planning.merge import DELETING, HOLDING, held_spec
 

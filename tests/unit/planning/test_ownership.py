@@ -6,13 +6,7 @@ import pytest
 
 from pic.core.ingress import Ingress
 from pic.core.model import LiveResource, Owner
-from pic.core.names import (
-    NAME_LABEL,
-    NAMESPACE_LABEL,
-    STACK_LABEL,
-    UID_LABEL,
-    label_value,
-)
+from pic.core.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL, label_value
 from pic.planning.ownership import Inventory, OwnerKind, Ownership
 
 SEED = {UID_LABEL: "uid-1", NAME_LABEL: "web", NAMESPACE_LABEL: "prod"}

@@ -5,14 +5,7 @@ import re
 import pytest
 
 from pic.core.ingress import PathType
-from pic.planning.paths import (
-    ROOT,
-    PathMatch,
-    UnusablePathError,
-    proxy_key,
-    quote,
-    translate,
-)
+from pic.planning.paths import ROOT, PathMatch, UnusablePathError, proxy_key, quote, translate
 
 PREFIX, EXACT, SPECIFIC = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
 

@@ -1,12 +1,6 @@
 """Tests what a plan adopts and which labels it sets."""
 
-from pic.core.ingress import (
-    Ingress,
-    IngressPath,
-    PathType,
-    Rule,
-    ServiceBackend,
-)
+from pic.core.ingress import Ingress, IngressPath, PathType, Rule, ServiceBackend
 from pic.core.model import (
     HttpConfig,
     LiveResource,

@@ -5,13 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pic.core.errors import RefusedError
-from pic.core.model import (
-    LiveRecord,
-    LiveResource,
-    Plan,
-    Record,
-    Snapshot,
-)
+from pic.core.model import LiveRecord, LiveResource, Plan, Record, Snapshot
 from pic.planning import guard
 from pic.planning.changes import Changes, between
 from pic.planning.ownership import Ownership

@@ -1,11 +1,6 @@
 """Tests which target each path of a host gets, and in which order."""
 
-from pic.core.ingress import (
-    Ingress,
-    IngressPath,
-    PathType,
-    ServiceBackend,
-)
+from pic.core.ingress import Ingress, IngressPath, PathType, ServiceBackend
 from pic.core.model import Target
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.backends import Resolver

@@ -4,22 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pic.core.ingress import (
-    Ingress,
-    IngressPath,
-    PathType,
-    Rule,
-    ServiceBackend,
-)
+from pic.core.ingress import Ingress, IngressPath, PathType, Rule, ServiceBackend
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.notice_log import NoticeLog
-from pic.planning.selection import (
-    CHALLENGE,
-    SOLVER_LABEL,
-    class_of,
-    ignored,
-    select,
-)
+from pic.planning.selection import CHALLENGE, SOLVER_LABEL, class_of, ignored, select
 from pic.settings.parse import Settings
 
 LEGACY = "kubernetes.io/ingress.class"

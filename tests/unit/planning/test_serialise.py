@@ -1,15 +1,6 @@
 """Tests the JSON of a plan and of an object."""
 
-from pic.core.model import (
-    HttpConfig,
-    Owner,
-    Plan,
-    Record,
-    Resource,
-    Spec,
-    Target,
-    TunnelRef,
-)
+from pic.core.model import HttpConfig, Owner, Plan, Record, Resource, Spec, Target, TunnelRef
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning import serialise
 

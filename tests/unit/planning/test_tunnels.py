@@ -2,13 +2,7 @@
 
 import pytest
 
-from pic.core.model import (
-    Organization,
-    Schema,
-    Snapshot,
-    Tunnel,
-    TunnelRef,
-)
+from pic.core.model import Organization, Schema, Snapshot, Tunnel, TunnelRef
 from pic.core.notices import Reason
 from pic.planning.notice_log import Problem
 from pic.planning.tunnels import ResolvedTunnel, Tunnels

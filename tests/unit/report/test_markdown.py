@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pic.core.model import (
-    LiveResource,
-    Plan,
-    Resource,
-    Spec,
-)
+from pic.core.model import LiveResource, Plan, Resource, Spec
 from pic.core.notices import Notice, Reason, Ref
 from pic.core.visible import visible
 from pic.planning.changes import Changes, FieldChange, Update

@@ -4,31 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from pic.core.model import (
-    HttpConfig,
-    LiveResource,
-    Plan,
-    Resource,
-    Spec,
-    Target,
-)
+from pic.core.model import HttpConfig, LiveResource, Plan, Resource, Spec, Target
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning.changes import (
-    Changes,
-    Move,
-    Update,
-    Weakening,
-)
+from pic.planning.changes import Changes, Move, Update, Weakening
 from pic.planning.guard import Refusal
 from pic.planning.serialise import Json
 from pic.report import review
-from pic.report.review import (
-    Access,
-    Loss,
-    Opening,
-    Review,
-    StackRef,
-)
+from pic.report.review import Access, Loss, Opening, Review, StackRef
 
 PROD = StackRef("pic", "prod")
 NONE = Changes("pic.prod", "cluster-1")

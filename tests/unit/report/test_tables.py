@@ -2,24 +2,9 @@
 
 from dataclasses import replace
 
-from pic.core.model import (
-    LiveResource,
-    Owner,
-    Plan,
-    Record,
-    Resource,
-    Spec,
-    Target,
-    TunnelRef,
-)
+from pic.core.model import LiveResource, Owner, Plan, Record, Resource, Spec, Target, TunnelRef
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning.changes import (
-    Changes,
-    FieldChange,
-    Move,
-    Update,
-    Weakening,
-)
+from pic.planning.changes import Changes, FieldChange, Move, Update, Weakening
 from pic.report import tables
 from pic.report.review import Review, StackRef, build, hide_notices
 

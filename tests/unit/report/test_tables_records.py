@@ -3,23 +3,11 @@
 import json
 from dataclasses import replace
 
-from pic.core.model import (
-    LiveRecord,
-    Owner,
-    Plan,
-    Record,
-)
+from pic.core.model import LiveRecord, Owner, Plan, Record
 from pic.planning.changes import Changes
 from pic.planning.record_changes import RecordChanges, RecordUpdate
-from pic.report import (
-    html,
-    markdown,
-    review,
-    tables,
-)
-from pic.report import (
-    text as text_report,
-)
+from pic.report import html, markdown, review, tables
+from pic.report import text as text_report
 from pic.report.review import Review, StackRef, build
 
 WEB = Owner("lab", "web", "uid-web")

@@ -14,13 +14,7 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning.changes import (
-    Changes,
-    FieldChange,
-    Move,
-    Update,
-    Weakening,
-)
+from pic.planning.changes import Changes, FieldChange, Move, Update, Weakening
 from pic.planning.guard import Refusal
 from pic.report import html, markdown
 from pic.report import text as text_report

@@ -5,12 +5,7 @@ from dataclasses import replace
 from pic.core.model import Owner, Plan, Record
 from pic.run import fingerprint
 from pic.settings.parse import PiholeApi, Settings, TargetName
-from tests.support.deployed import (
-    CLUSTER,
-    A,
-    make_situation,
-    wanted,
-)
+from tests.support.deployed import CLUSTER, A, make_situation, wanted
 
 OWNER = Owner("lab", "web", "uid-web")
 NAS = Record("nas.lan", "192.0.2.7", (OWNER,))

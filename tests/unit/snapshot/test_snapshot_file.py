@@ -16,12 +16,7 @@ from pic.planning import changes
 from pic.planning.ownership import Ownership
 from pic.report import text as text_report
 from pic.run.targets import build_plan
-from pic.settings.parse import (
-    ResourceSchema,
-    Settings,
-    TargetName,
-    parse,
-)
+from pic.settings.parse import ResourceSchema, Settings, TargetName, parse
 from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS

@@ -4,12 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from pic.snapshot.yaml_reader import (
-    DEEPEST,
-    TextError,
-    documents,
-    parse_scalar,
-)
+from pic.snapshot.yaml_reader import DEEPEST, TextError, documents, parse_scalar
 
 
 def values(text: str) -> list[object]:

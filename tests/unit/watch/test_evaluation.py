@@ -15,15 +15,7 @@ from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.watch.evaluation import Evaluator
 from pic.watch.store import Store
-from tests.support.api import (
-    CRD_FILE,
-    SHORT_TIMEOUTS,
-    Answer,
-    Api,
-    fill_cluster,
-    ingress,
-    serving,
-)
+from tests.support.api import CRD_FILE, SHORT_TIMEOUTS, Answer, Api, fill_cluster, ingress, serving
 from tests.support.deployed import STACK
 from tests.support.evaluators import refill
 

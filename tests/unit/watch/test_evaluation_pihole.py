@@ -15,14 +15,7 @@ from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from pic.watch.evaluation import Evaluator
 from pic.watch.store import Store
-from tests.support.api import (
-    CLUSTER,
-    SHORT_TIMEOUTS,
-    Api,
-    fill_cluster,
-    ingress,
-    serving,
-)
+from tests.support.api import CLUSTER, SHORT_TIMEOUTS, Api, fill_cluster, ingress, serving
 from tests.support.deployed import STACK
 from tests.support.evaluators import refill
 

@@ -5,13 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from pic.core.model import (
-    Family,
-    Plan,
-    Record,
-    Resource,
-    Spec,
-)
+from pic.core.model import Family, Plan, Record, Resource, Spec
 from pic.core.notices import Notice, Reason, Ref
 from pic.watch.health import Health
 from pic.watch.metrics import Histogram, MetricValues

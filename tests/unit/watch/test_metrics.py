@@ -3,12 +3,7 @@
 import pytest
 
 from pic.watch import metrics
-from pic.watch.metrics import (
-    BUCKETS,
-    OUTCOMES,
-    Histogram,
-    MetricValues,
-)
+from pic.watch.metrics import BUCKETS, OUTCOMES, Histogram, MetricValues
 
 AT_START = """\
 # HELP pic_build_info The version of pic.

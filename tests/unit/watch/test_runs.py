@@ -11,12 +11,7 @@ from pic.core import logs
 from pic.watch.run_report import RunReport
 from pic.watch.runs import RunLimits, Runs
 from pic.watch.wakeup import Wakeup
-from tests.support.waiting import (
-    end,
-    is_gone,
-    pid_in,
-    until,
-)
+from tests.support.waiting import end, is_gone, pid_in, until
 
 WRITES = """
 import pathlib, sys

@@ -7,13 +7,7 @@ import pytest
 from pic.cluster.listing import Listing
 from pic.core.json_values import MalformedError
 from pic.settings import kinds
-from pic.watch.store import (
-    Store,
-    UnpackedObjects,
-    Updates,
-    object_key,
-    pack,
-)
+from pic.watch.store import Store, UnpackedObjects, Updates, object_key, pack
 
 SERVICES_A, SERVICES_B = (
     Listing(kinds.BY_NAME[kinds.SERVICE], namespace) for namespace in ("a", "b")

@@ -9,23 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.findings import (
-    UNREACHABLE,
-    USAGE,
-    Finding,
-    failed,
-    passed,
-    run_check,
-    skipped,
-)
+from pic.core.findings import UNREACHABLE, USAGE, Finding, failed, passed, run_check, skipped
 from pic.core.json_values import mapping, sequence
-from pic.pihole import (
-    answers,
-    connect,
-    dns_local,
-    hosts_lines,
-    v6,
-)
+from pic.pihole import answers, connect, dns_local, hosts_lines, v6
 from pic.pihole.connect import SessionTimeouts
 from pic.pihole.http import Client, HttpTimeouts
 from pic.pihole.lock import LockTimeouts

@@ -11,12 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from pic.core.findings import (
-    USAGE,
-    Finding,
-    failed,
-    passed,
-)
+from pic.core.findings import USAGE, Finding, failed, passed
 from pic.run.doctor_context import DoctorContext
 
 NAME = "pihole plugin"

@@ -11,12 +11,7 @@ import pytest
 
 from pic.cli.doctor import backend
 from pic.cli.doctor.project import Stack
-from pic.core.findings import (
-    Finding,
-    failed,
-    passed,
-    skipped,
-)
+from pic.core.findings import Finding, failed, passed, skipped
 from pic.settings.stack_file import StackFile
 from tests.support.doctor_contexts import HOST, FakeCheckout
 

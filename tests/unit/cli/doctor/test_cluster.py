@@ -8,26 +8,11 @@ import pytest
 
 from pic.cli.doctor import cluster
 from pic.cli.doctor.project import Stack
-from pic.cluster.listing import (
-    CRD,
-    IDENTITY,
-    PANGOLIN,
-    Timeouts,
-)
+from pic.cluster.listing import CRD, IDENTITY, PANGOLIN, Timeouts
 from pic.cluster.review_access import REVIEWS_PATH
-from pic.core.findings import (
-    Finding,
-    failed,
-    passed,
-    skipped,
-)
+from pic.core.findings import Finding, failed, passed, skipped
 from pic.settings.parse import ResourceSchema, Settings, TargetName
-from tests.support.api import (
-    CLUSTER,
-    Answer,
-    Api,
-    serving,
-)
+from tests.support.api import CLUSTER, Answer, Api, serving
 from tests.support.doctor_contexts import FakeCheckout
 
 HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"

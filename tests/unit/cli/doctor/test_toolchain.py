@@ -9,12 +9,7 @@ import pytest
 from pic.cli.doctor import toolchain
 from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
-from pic.core.findings import (
-    Finding,
-    failed,
-    passed,
-    skipped,
-)
+from pic.core.findings import Finding, failed, passed, skipped
 from tests.support.doctor_contexts import FakeCheckout
 
 WANTED = metadata.version("pulumi-kubernetes")

@@ -9,13 +9,7 @@ import pytest
 
 from pic.cluster.listing import NETWORKING
 from pic.settings.stack_file import StackFile
-from tests.support.api import (
-    CLUSTER,
-    Api,
-    fill_cluster,
-    ingress,
-    serving,
-)
+from tests.support.api import CLUSTER, Api, fill_cluster, ingress, serving
 from tests.support.fakes import ENVIRONMENT, run_pic
 
 Capture = pytest.CaptureFixture[str]

@@ -17,13 +17,7 @@ from pic.cli.verbs import watch
 from pic.cluster.listing import CORE, NETWORKING, PANGOLIN
 from pic.core.errors import SettingsError
 from pic.settings.stack_file import StackFile
-from tests.support.api import (
-    Answer,
-    Api,
-    ingress,
-    service,
-    tunnel,
-)
+from tests.support.api import Answer, Api, ingress, service, tunnel
 from tests.support.fakes import ENVIRONMENT, HOST, project, run_pic
 from tests.support.waiting import until
 

@@ -8,12 +8,7 @@ import pytest
 
 from dev.pihole import Fault, PiHole
 from dev.workspace import ROOT
-from pic.core.findings import (
-    Finding,
-    failed,
-    passed,
-    skipped,
-)
+from pic.core.findings import Finding, failed, passed, skipped
 from pic.pihole import answers
 from pic.pihole.lock import hold_lock
 from pic.run.targets.pihole import doctor, plugin_check
