@@ -9,7 +9,7 @@ from pic.planning import guard
 from pic.planning.changes import Changes
 from pic.report import review as reviews
 from pic.report.review import Review, StackRef
-from pic.run import reading, situation, stack_config
+from pic.run import planning, reading, stack_config
 from pic.run.stack_config import StackConfig
 from pic.settings.stack_file import PROJECT
 from pic.snapshot import assemble
@@ -65,7 +65,7 @@ def compare(
     raw = reading.read_cluster_or_file(config.settings, environment, snapshot_path)
     proposed = propose(raw, branch, config.settings)
     snapshot, plan = _planned(config, proposed.after)
-    changes = situation.changes_for(config, snapshot, plan)
+    changes = planning.changes_for(config, snapshot, plan)
     before = [notice for raw in proposed.before for notice in _planned(config, raw)[1].notices]
     notices = frozenset(before) if proposed.before else None
     return Comparison(stack, config, snapshot, plan, changes, notices)
@@ -73,5 +73,5 @@ def compare(
 
 def _planned(config: StackConfig, raw: RawSnapshot) -> tuple[Snapshot, Plan]:
     snapshot = assemble.snapshot(raw)
-    plan = situation.plan_for(config, snapshot)
+    plan = planning.plan_for(config, snapshot)
     return snapshot, stack_config.with_remarks(plan, config.remarks)

@@ -11,11 +11,10 @@ from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.core.errors import TargetError
 from pic.core.model import Plan, Snapshot
-from pic.planning import changes as comparing
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import EventText
-from pic.run import reading, targets
+from pic.run import planning, reading, targets
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.snapshot import assemble
@@ -86,8 +85,10 @@ def read_and_plan(
 def plan_raw(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Situation:
     """Plan for contents that were read before."""
     snapshot = assemble.snapshot(raw)
-    plan = plan_for(config, snapshot)
-    return Situation(config, transport, snapshot, plan, changes_for(config, snapshot, plan))
+    plan = planning.plan_for(config, snapshot)
+    return Situation(
+        config, transport, snapshot, plan, planning.changes_for(config, snapshot, plan)
+    )
 
 
 def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:
@@ -101,22 +102,6 @@ def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:
         return situation
     marked = tuple(replace(live, ours=live.ours or live.host in hosts) for live in records)
     snapshot = replace(situation.snapshot, records=marked)
-    plan = plan_for(situation.config, snapshot)
-    changes = changes_for(situation.config, snapshot, plan)
+    plan = planning.plan_for(situation.config, snapshot)
+    changes = planning.changes_for(situation.config, snapshot, plan)
     return replace(situation, snapshot=snapshot, plan=plan, changes=changes)
-
-
-def plan_for(config: StackConfig, snapshot: Snapshot) -> Plan:
-    """Return the plan of all active targets for a snapshot."""
-    return targets.build_plan(snapshot, config.settings, config.label, config.ownership)
-
-
-def changes_for(config: StackConfig, snapshot: Snapshot, plan: Plan) -> Changes:
-    """Return the difference between our live objects and records, and a plan."""
-    return comparing.between(
-        snapshot,
-        plan,
-        config.label,
-        config.ownership,
-        owner_references=config.settings.owner_references,
-    )

@@ -10,17 +10,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pic.core.errors import TargetError
 from pic.core.findings import Finding
 from pic.core.model import Plan, Snapshot
 from pic.planning.notice_log import NoticeLog
 from pic.planning.plan import PlanRequest
-from pic.run.doctor_context import DoctorContext
 from pic.settings.parse import Settings, TargetName
 from pic.settings.permissions import Permission
 from pic.snapshot.assemble import RawSnapshot
+
+if TYPE_CHECKING:
+    from pic.run.doctor_context import DoctorContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Target(ABC):
     def declare(self, plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
         """Return the declarations of all resources of this target in a plan."""
 
-    def examine(self, context: DoctorContext, settings: Settings) -> Iterator[Finding]:
+    def examine(self, context: "DoctorContext", settings: Settings) -> Iterator[Finding]:
         """Yield the findings of `pic doctor` about this target, except those about the cluster."""
         del context, settings
         yield from ()

@@ -41,3 +41,16 @@ def test_only_a_pass_of_the_engine_imports_pulumi() -> None:
     )
 
     assert process.stdout == "False\n"
+
+
+def test_the_command_line_starts_without_any_client() -> None:
+    code = (
+        "import sys; from pic.cli import main;"
+        " print({'pulumi', 'kubernetes', 'urllib3', 'pic.cluster.listing'} & set(sys.modules))"
+    )
+
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert process.stdout == "set()\n"

@@ -10,7 +10,6 @@ from pic.core.model import RECORD_TYPE, Plan, Snapshot, Unanswered
 from pic.planning import dns_records
 from pic.planning.notice_log import NoticeLog
 from pic.planning.plan import PlanRequest
-from pic.run.doctor_context import DoctorContext
 from pic.run.targets.interface import Declarations, ReadTimeouts, Target
 from pic.run.targets.pihole import declaration
 from pic.settings.kinds import BY_NAME, INGRESS, watched_namespaces
@@ -21,6 +20,7 @@ from pic.snapshot.assemble import RawSnapshot
 
 if TYPE_CHECKING:
     from pic.pihole.connect import SessionTimeouts
+    from pic.run.doctor_context import DoctorContext
 
 # Either variable may hold the password.
 PASSWORDS = ("PIHOLE_PASSWORD", "PIHOLE_API_TOKEN")
@@ -105,7 +105,7 @@ class Pihole(Target):
         """Return the records of a plan as declarations."""
         return declaration.declarations(plan, snapshot, settings)
 
-    def examine(self, context: DoctorContext, settings: Settings) -> Iterator[Finding]:
+    def examine(self, context: "DoctorContext", settings: Settings) -> Iterator[Finding]:
         """Check that the plugin starts, and that pic can log in to Pi-hole and write there."""
         # It imports the client of Pi-hole, which only `pic doctor` needs here.
         from pic.run.targets.pihole import doctor  # noqa: PLC0415

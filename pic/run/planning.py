@@ -1,0 +1,26 @@
+"""Plans and compares with the settings of one run.
+
+This module reads nothing and imports no client, so that a verb that works on files starts quickly.
+"""
+
+from pic.core.model import Plan, Snapshot
+from pic.planning import changes as comparing
+from pic.planning.changes import Changes
+from pic.run import targets
+from pic.run.stack_config import StackConfig
+
+
+def plan_for(config: StackConfig, snapshot: Snapshot) -> Plan:
+    """Return what should exist."""
+    return targets.build_plan(snapshot, config.settings, config.label, config.ownership)
+
+
+def changes_for(config: StackConfig, snapshot: Snapshot, plan: Plan) -> Changes:
+    """Return the difference between what is live and ours, and a plan."""
+    return comparing.between(
+        snapshot,
+        plan,
+        config.label,
+        config.ownership,
+        owner_references=config.settings.owner_references,
+    )
