@@ -21,6 +21,7 @@ GRACE_SECONDS, REPEAT_SECONDS = 3.0, 0.1
 # Blocked, so that `next_end` can wait for both. A handler alone would miss a SIGTERM that arrives
 # just before a blocking waitpid: Python runs handlers between two of its own instructions only.
 WAITED_FOR = (signal.SIGCHLD, signal.SIGTERM)
+Mask = tuple[int, ...]
 
 
 def main(arguments: list[str], calls: "SystemCalls") -> None:
@@ -29,12 +30,14 @@ def main(arguments: list[str], calls: "SystemCalls") -> None:
     # A handler and not SIG_IGN: a program inherits ignored signals, but no handlers.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    calls.set_mask(WAITED_FOR)
+    # Without this, a parent that ignores SIGCHLD would keep it from ever arriving.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    inherited = calls.set_mask(WAITED_FOR)
     calls.set_option(PR_SET_CHILD_SUBREAPER, 1)
     calls.set_option(PR_SET_PDEATHSIG, signal.SIGTERM)
     if calls.parent() != parent:  # The parent died before the line above.
         sys.exit("the parent process has ended")
-    child = start(program, calls)
+    child = start(program, calls, inherited)
     try:
         code = os.waitstatus_to_exitcode(wait_for(child, calls))
     finally:
@@ -44,11 +47,11 @@ def main(arguments: list[str], calls: "SystemCalls") -> None:
     sys.exit(code if code >= 0 else 128 - code)
 
 
-def start(program: list[str], calls: "SystemCalls") -> int:
-    """Start the program and return its pid."""
+def start(program: list[str], calls: "SystemCalls", mask: "Mask") -> int:
+    """Start the program with a signal mask, and return its pid."""
     child = calls.fork()
     if child == 0:
-        calls.set_mask(())  # A program inherits the mask.
+        calls.set_mask(mask)
         try:
             os.execvp(program[0], program)  # noqa: S606 - a shell is not needed
         except OSError as error:
@@ -100,9 +103,9 @@ class SystemCalls:
     parent = staticmethod(os.getppid)
     wait = staticmethod(os.waitpid)
 
-    def set_mask(self, signals: "tuple[signal.Signals, ...]") -> None:
-        """Block some signals, and no others."""
-        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+    def set_mask(self, signals: "Mask") -> "Mask":
+        """Block some signals and no others, and return those that were blocked before."""
+        return tuple(signal.pthread_sigmask(signal.SIG_SETMASK, signals))
 
     def next_end(self) -> tuple[int, int]:
         """Wait until a child ends, and return its pid and wait status; exit on SIGTERM."""

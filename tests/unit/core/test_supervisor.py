@@ -68,7 +68,7 @@ class FakeCalls(SystemCalls):
     """
 
     ends: list[tuple[int, int]] = field(default_factory=list)
-    masks: list[tuple[signal.Signals, ...]] = field(default_factory=list)
+    masks: list[supervisor.Mask] = field(default_factory=list)
     generations: list[list[int]] = field(default_factory=list)
     forked: int = 42
     signals: list[tuple[int, int]] = field(default_factory=list)
@@ -82,8 +82,9 @@ class FakeCalls(SystemCalls):
     def leave(self, status: int) -> NoReturn:
         raise Exited(status)
 
-    def set_mask(self, signals: tuple[signal.Signals, ...]) -> None:
+    def set_mask(self, signals: supervisor.Mask) -> supervisor.Mask:
         self.masks.append(signals)
+        return ()
 
     def next_end(self) -> tuple[int, int]:
         return self.wait(-1, 0)
@@ -116,7 +117,7 @@ def test_a_child_that_cannot_run_the_program_reports_why(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(Exited) as caught:
-        supervisor.start(["/no/such/program"], FakeCalls(forked=0))
+        supervisor.start(["/no/such/program"], FakeCalls(forked=0), ())
 
     assert caught.value.args == (127,)
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
@@ -141,10 +142,29 @@ with subprocess.Popen(["sleep", "20"]) as process:
     assert done.returncode == 128 + signal.SIGTERM
 
 
+def test_a_parent_that_ignores_the_end_of_children_is_no_obstacle() -> None:
+    code = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
+        " os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", code, *SUPERVISOR, str(os.getpid()), "sh", "-c", "exit 7"]
+
+    assert subprocess.run(command, timeout=15, check=False).returncode == 7
+
+
+def test_the_program_gets_the_signal_mask_of_the_parent() -> None:
+    calls = FakeCalls(forked=0)
+
+    with pytest.raises(Exited):
+        supervisor.start(["/no/such/program"], calls, (signal.SIGUSR1,))
+
+    assert calls.masks == [(signal.SIGUSR1,)]
+
+
 def test_other_children_that_end_are_reaped() -> None:
     calls = FakeCalls(ends=[(7, 0), (42, 3 << 8), (8, 0)])
 
-    child = supervisor.start(["true"], calls)
+    child = supervisor.start(["true"], calls, ())
 
     assert (child, supervisor.wait_for(child, calls), calls.ends) == (42, 3 << 8, [(8, 0)])
 
