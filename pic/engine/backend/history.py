@@ -82,9 +82,10 @@ def backend_url(root: Path, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _credentials(environment: Mapping[str, str]) -> Path:
-    home = Path(environment.get("HOME") or Path.home())
     folder = environment.get("PULUMI_CREDENTIALS_PATH") or environment.get("PULUMI_HOME")
-    return (Path(folder) if folder else home / ".pulumi") / "credentials.json"
+    if folder:
+        return Path(folder) / "credentials.json"
+    return Path(environment.get("HOME") or Path.home()) / ".pulumi" / "credentials.json"
 
 
 def _of_project(file: Path) -> str:
