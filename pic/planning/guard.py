@@ -49,11 +49,14 @@ def check(changes: Changes, settings: Settings, command: str = BY_PULUMI) -> Non
 
 def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
     """Return every reason to refuse the changes that is not acknowledged."""
+    hosts, *others = changes.parts
     refusals = [
         *_identity(changes.cluster_id, settings),
         *_foreign_objects(changes),
-        *(refusal for part in changes.parts for refusal in _removals(part, settings)),
+        # All that concerns exposure comes first.
+        *_removals(hosts, settings),
         *_weakenings(changes, settings),
+        *(refusal for part in others for refusal in _removals(part, settings)),
     ]
     if changes.digest in settings.acknowledge.split(","):
         return [refusal for refusal in refusals if not refusal.acknowledgeable]
