@@ -161,6 +161,36 @@ def test_the_program_gets_the_signal_mask_of_the_parent() -> None:
     assert calls.masks == [(signal.SIGUSR1,)]
 
 
+class Waiting(SystemCalls):
+    """Children that end one after the other; each end also sends SIGCHLD."""
+
+    def __init__(self, *ends: tuple[int, int]) -> None:
+        self.ends = list(ends)
+
+    def wait(self, pid: int, options: int, /) -> tuple[int, int]:
+        assert (pid, options) == (-1, os.WNOHANG)
+        return self.ends.pop(0)
+
+
+def test_a_child_that_has_not_ended_is_waited_for() -> None:
+    calls = Waiting((0, 0), (42, 3 << 8))
+    calls.set_mask(supervisor.WAITED_FOR)
+    signal.raise_signal(signal.SIGCHLD)
+
+    assert (calls.next_end(), calls.ends) == ((42, 3 << 8), [])
+
+
+def test_a_pending_sigterm_ends_the_wait() -> None:
+    calls = Waiting((0, 0))
+    calls.set_mask(supervisor.WAITED_FOR)
+    signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as caught:
+        calls.next_end()
+
+    assert caught.value.code == 128 + signal.SIGTERM
+
+
 def test_other_children_that_end_are_reaped() -> None:
     calls = FakeCalls(ends=[(7, 0), (42, 3 << 8), (8, 0)])
 

@@ -11,7 +11,7 @@ from dev.workspace import ROOT
 from pic.core.findings import Finding, failed, passed, skipped
 from pic.pihole import answers
 from pic.pihole.lock import hold_lock
-from pic.run.targets.pihole import doctor, plugin_check
+from pic.run.targets.pihole import Pihole, doctor, plugin_check
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.doctor_contexts import FakeCheckout
 from tests.support.pihole_fakes import CLUSTER, no_sleep, ours
@@ -365,3 +365,11 @@ def test_a_provider_must_be_executable(checkout: FakeCheckout) -> None:
     assert list(plugin_check.examine(checkout.context())) == [
         failed("pihole plugin", f"{PLUGIN} is not executable", f"chmod +x {PLUGIN}", 2)
     ]
+
+
+def test_the_target_examines_its_plugin_and_its_pi_hole(checkout: FakeCheckout) -> None:
+    with PiHole() as server:
+        context = checkout.context({"PIHOLE_PASSWORD": server.password})
+        examined = list(Pihole().examine(context, settings(server)))
+
+    assert examined[:3] == [MISSING, answering(server), CLEAR]
