@@ -1,6 +1,5 @@
 """Tests which settings a stack and the environment give together."""
 
-import dataclasses
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -17,7 +16,6 @@ from pic.settings.parse import (
     Settings,
     TargetName,
     parse,
-    settings_table,
 )
 
 WHOLE_NUMBER = "a whole number from 0 to 999999999"
@@ -365,49 +363,4 @@ def test_a_variable_does_not_replace_a_wrong_value_of_the_stack() -> None:
     assert problems({"keepHistory": "x", "logLevel": "loud"}, {"PIC_LOG_LEVEL": "warn"}) == (
         "pic:logLevel is 'loud'; allowed: debug, info, warn or error",
         f"pic:keepHistory is 'x'; allowed: {WHOLE_NUMBER}",
-    )
-
-
-def test_the_table_of_fields_has_a_row_for_each_attribute_in_order() -> None:
-    names = [field.name for field in dataclasses.fields(Settings)]
-
-    assert [row.attribute for row in FIELDS] == names
-    assert [row[0] for row in settings_table()] == [row.key for row in FIELDS]
-
-
-def test_the_table_shows_defaults_in_the_notation_of_a_stack_file() -> None:
-    shown = {row[0]: row[2] for row in settings_table() if row[2]}
-
-    assert shown == {
-        "ingressClasses": "pangolin, pangolin-*",
-        "defaultTunnel": "default",
-        "backendScheme": "http",
-        "clusterDomain": "cluster.local",
-        "allowExternalName": "false",
-        "resourceSchema": "auto",
-        "pathRouting": "warn",
-        "maxRemovals": "5",
-        "maxRemovalRatio": "0.2",
-        "adopt": "false",
-        "events": "true",
-        "targets": "pangolin",
-        "resyncPeriod": "5m",
-        "logLevel": "info",
-        "ownerReferences": "true",
-        "lockTimeout": "30m",
-        "keepHistory": "50",
-        "piholeApi": "v6",
-        "piholeTakeOver": "false",
-        "piholeAnnotate": "true",
-        "piholeInsecure": "false",
-    }
-
-
-def test_a_row_of_the_table_describes_one_setting() -> None:
-    assert settings_table()[1] == (
-        "namespaces",
-        "namespace names, as a list or separated by commas",
-        "",
-        "PIC_WATCH_NAMESPACES, WATCH_NAMESPACE",
-        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces.",
     )
