@@ -5,85 +5,23 @@ can check settings too, but it requires every one declared without a default (AD
 """
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
 
 from pic.settings import readers
-
-
-class ResourceSchema(StrEnum):
-    """The form of PangolinResource that pic writes; AUTO follows the installed CRD."""
-
-    AUTO = "auto"
-    TARGETS = "targets"
-    TARGET = "target"
-
-
-class PathRouting(StrEnum):
-    """Whether the operator can send the paths of one host to different backends."""
-
-    WARN = "warn"
-    TRUSTED = "trusted"
-
-
-class TargetName(StrEnum):
-    """The systems in which pic declares a plan."""
-
-    PANGOLIN = "pangolin"
-    PIHOLE = "pihole"
-
-
-class LogLevel(StrEnum):
-    """How much pic logs."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARN = "warn"
-    ERROR = "error"
-
-
-class PiholeApi(StrEnum):
-    """The API through which pic talks to Pi-hole."""
-
-    V6 = "v6"
-    DNS_LOCAL = "dns-local"
-
-
-class Scheme(StrEnum):
-    """The protocol that Pangolin speaks to a backend."""
-
-    HTTP = "http"
-    HTTPS = "https"
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One setting.
-
-    Attributes:
-        key: The name in a stack file, without `pic:`.
-        reader: Checks a value and converts it.
-        allowed: The allowed values, as error messages name them.
-        description: The effect, as docs/settings.md explains it.
-        environment: The variables that supply a value when the stack does not set one. The first
-            variable that is not empty counts.
-    """
-
-    key: str
-    reader: readers.Reader[object]
-    allowed: str
-    description: str
-    environment: tuple[str, ...] = ()
-
-    @property
-    def attribute(self) -> str:
-        """The name of the attribute in Settings."""
-        return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", self.key)
-
+from pic.settings.field import (
+    Field,
+    LogLevel,
+    PathRouting,
+    PiholeApi,
+    ResourceSchema,
+    Scheme,
+    TargetName,
+    Tenants,
+)
 
 _BOOLEAN = "true or false (also yes, no, on, off, 1, 0)"
 _WHOLE_NUMBER = f"a whole number from 0 to {readers.LARGEST}"
 _DURATION = "a duration from 1s to 720h, such as 30s, 5m or 1h30m, or a number of seconds"
+_PAUSE = f"0, or {_DURATION}"
 _NAMESPACES = "namespace names, as a list or separated by commas"
 
 # A pattern also has to match the classes of the legacy annotation, which need not be object names.
@@ -91,7 +29,9 @@ _CLASS = readers.matching(re.compile(r"[A-Za-z0-9*?._/-]*"))
 _CLASS_SUFFIX = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"))
 _STACK = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"))
 _CLUSTER_ID = readers.matching(re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"), longest=64)
-_DIGEST = readers.matching(re.compile(r"([0-9a-f]+(,[0-9a-f]+)*)?"), longest=128)
+_DIGEST = readers.matching(re.compile(r"([0-9a-f]+(,[0-9a-f]+)*)?"), longest=4096)
+_STACK_ID = readers.matching(re.compile(r"[0-9a-f]{8,32}"), longest=32)
+_NAMESPACE_PATTERN = readers.matching(re.compile(r"[a-z0-9*?-]+"), longest=63)
 
 
 def _scheme(value: object) -> str:
@@ -193,32 +133,85 @@ FIELDS = (
         " backends. pic then stops warning about them.",
     ),
     Field(
+        "tenants",
+        readers.one_of(Tenants),
+        "many or one",
+        "many protects the hosts of each namespace from the people of the others. one is for a"
+        " cluster with one team, such as a home lab: hosts move between namespaces freely.",
+    ),
+    Field(
+        "registerNamespace",
+        readers.unless_empty(readers.namespace, ""),
+        "a namespace name",
+        "The namespace of the register, in which pic remembers who has which host. Only the"
+        " platform team may write there. Empty means pic:tunnelNamespace.",
+    ),
+    Field(
+        "stackId",
+        readers.unless_empty(_STACK_ID, ""),
+        "8 to 32 hexadecimal digits, in quotes",
+        "Tells this stack from others with the same name. pic init sets it.",
+    ),
+    Field(
         "maxRemovals",
         readers.whole_number,
         _WHOLE_NUMBER,
-        "The number of hosts that one run may always remove. The larger of this and"
-        " pic:maxRemovalRatio is the limit.",
+        "The number of hosts that pic may always remove within pic:removalWindow, in each"
+        " namespace and in all. The larger of this and pic:maxRemovalRatio is the limit.",
     ),
     Field(
         "maxRemovalRatio",
         readers.ratio,
         "a number from 0 to 1",
-        "The share of the current hosts that one run may remove. The larger of this and"
-        " pic:maxRemovals is the limit.",
+        "The share of the hosts in the register that pic may remove within pic:removalWindow. The"
+        " larger of this and pic:maxRemovals is the limit.",
+    ),
+    Field(
+        "removalWindow",
+        readers.duration,
+        _DURATION,
+        "The time over which pic counts the hosts that it removes.",
+    ),
+    Field(
+        "ephemeral",
+        readers.list_of(_NAMESPACE_PATTERN),
+        "namespace name patterns, where * and ? match, as a list or separated by commas",
+        "The namespaces of preview environments. No limit counts the hosts that pic removes there.",
     ),
     Field(
         "maxWeakened",
         readers.unless_empty(readers.whole_number, None),
         _WHOLE_NUMBER,
         "The number of hosts that may lose their login or their access block in one run. If it"
-        " is not set, pic:maxRemovals counts. pic:maxRemovalRatio can raise the limit.",
+        " is not set: 0, or with pic:tenants one the limit of removals.",
+    ),
+    Field(
+        "maxMoves",
+        readers.unless_empty(readers.whole_number, None),
+        _WHOLE_NUMBER,
+        "The number of hosts that may move to another namespace in one run where pic:hostPolicy"
+        " does not permit it. If it is not set: 0, or with pic:tenants one no limit.",
+    ),
+    Field(
+        "moveAfter",
+        readers.unless_empty(readers.pause, None),
+        _PAUSE,
+        "How long a host that is gone stays reserved for its namespace. If it is not set: 24h, or"
+        " with pic:tenants one 0.",
+    ),
+    Field(
+        "maxRetargeted",
+        readers.whole_number,
+        _WHOLE_NUMBER,
+        "The number of hosts that one run may always lead to another tunnel, address or port. The"
+        " larger of this and 30 percent of the hosts in the register is the limit.",
     ),
     Field(
         "acknowledge",
         _DIGEST,
         # In quotes, because YAML reads digests such as 123456789012 and 1234567890e1 as numbers.
-        "the digest that a refusal printed: hexadecimal, in quotes; separate several with commas",
-        "Allows exactly the changes that an earlier run refused.",
+        "a digest that an earlier run printed: hexadecimal, in quotes; several with commas",
+        "Allows exactly the changes that an earlier run held or refused.",
         ("PIC_ACKNOWLEDGE",),
     ),
     Field(

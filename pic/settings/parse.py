@@ -12,15 +12,16 @@ from typing import Any
 
 from pic.core.errors import SettingsError
 from pic.core.notices import Notice, Reason, Ref
-from pic.settings.fields import (
-    FIELDS,
+from pic.settings.field import (
     Field,
     LogLevel,
     PathRouting,
     PiholeApi,
     ResourceSchema,
     TargetName,
+    Tenants,
 )
+from pic.settings.fields import FIELDS
 from pic.settings.readers import InvalidValueError, describe, format_value
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "ResourceSchema",
     "Settings",
     "TargetName",
+    "Tenants",
     "parse",
     "settings_table",
 ]
@@ -45,7 +47,7 @@ class Settings:
         namespaces: Empty means all namespaces.
         tunnel_namespace: None means that pic looks for tunnels in all namespaces.
         host_policy: None allows every host. Otherwise a namespace that is not a key has no host.
-        max_weakened: None means the value of max_removals.
+        max_weakened: None means the default of `tenants`, like max_moves and move_after.
         lock_timeout: The age at which the lock of another machine counts as left behind.
     """
 
@@ -62,9 +64,17 @@ class Settings:
     allow_external_name: bool = False
     resource_schema: ResourceSchema = ResourceSchema.AUTO
     path_routing: PathRouting = PathRouting.WARN
+    tenants: Tenants = Tenants.MANY
+    register_namespace: str = ""
+    stack_id: str = ""
     max_removals: int = 5
     max_removal_ratio: float = 0.2
+    removal_window: timedelta = timedelta(hours=24)
+    ephemeral: tuple[str, ...] = ()
     max_weakened: int | None = None
+    max_moves: int | None = None
+    move_after: timedelta | None = None
+    max_retargeted: int = 10
     acknowledge: str = ""
     cluster_id: str = ""
     adopt: bool = False

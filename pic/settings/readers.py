@@ -174,6 +174,12 @@ def duration(value: object) -> timedelta:
     return timedelta(seconds=seconds)
 
 
+def pause(value: object) -> timedelta:
+    """Read a duration that may be zero."""
+    text = _number_text(value)
+    return timedelta() if text in ("0", "0s") else duration(value)
+
+
 def _seconds(text: str) -> float:
     if _NUMBER.fullmatch(text):
         return float(text)
