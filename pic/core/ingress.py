@@ -8,6 +8,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+# Kubernetes first deletes every object that names an object with this finalizer as its owner.
+FOREGROUND = "foregroundDeletion"
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A deletion that Kubernetes has begun: the object goes once its finalizers are removed.
+
+    Attributes:
+        since: `metadata.deletionTimestamp` in RFC 3339 and UTC; empty if it cannot be read.
+        finalizers: What the deletion waits for; empty while Kubernetes deletes the namespace.
+    """
+
+    since: str = ""
+    finalizers: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceBackend:
@@ -79,8 +95,7 @@ class Ingress:
         created: The creation time in RFC 3339 and UTC; empty if unknown.
         class_name: `spec.ingressClassName`; empty if absent.
         annotations: A value is None if a manifest file has a null.
-        foreground: Whether it is being deleted in the foreground. Then the garbage collector has
-            deleted its resources or will do so, and Kubernetes waits for that.
+        going: The deletion of the Ingress or of its namespace; None if neither is being deleted.
     """
 
     namespace: str
@@ -92,12 +107,21 @@ class Ingress:
     annotations: Mapping[str, str | None] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     default_backend: Backend | None = None
-    foreground: bool = False
+    going: Deletion | None = None
 
     @property
     def key(self) -> tuple[str, str]:
         """Namespace and name."""
         return self.namespace, self.name
+
+    @property
+    def foreground(self) -> bool:
+        """Whether it is being deleted in the foreground.
+
+        Then the garbage collector has deleted its resources or will do so, and Kubernetes waits for
+        that.
+        """
+        return self.going is not None and FOREGROUND in self.going.finalizers
 
     @property
     def age(self) -> tuple[bool, str, str, str]:

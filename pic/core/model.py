@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from pic.core.errors import PiholeError
-from pic.core.ingress import Ingress, IngressClass, Service
+from pic.core.ingress import Deletion, Ingress, IngressClass, Service
 from pic.core.notices import Notice
 
 # The kind that pic declares, in the API group of the Pangolin operator.
@@ -74,6 +74,20 @@ class Organization:
     namespace: str
     name: str
     verified: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace of the cluster.
+
+    Attributes:
+        exists: False for a namespace of `pic:namespaces` that the cluster does not have.
+        going: Its deletion; None if it is not being deleted.
+    """
+
+    name: str
+    exists: bool = True
+    going: Deletion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +181,7 @@ class LiveResource:
         managed: Whether `pic` is among its field managers.
         generation: Counts the changes of the spec; 0 if absent.
         status: `status.status`; empty before the operator has written it.
+        going: The deletion of the object or of its namespace; None if neither is being deleted.
     """
 
     namespace: str
@@ -180,6 +195,7 @@ class LiveResource:
     managed: bool = False
     generation: int = 0
     status: str = ""
+    going: Deletion | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -263,10 +279,12 @@ class Snapshot:
     Attributes:
         cluster_id: The uid of namespace kube-system; empty for a plan from files alone.
         unreadable: The objects of any kind that could not be parsed.
+        namespaces: Those that pic may read: all of them, or those of `pic:namespaces`.
         live: The PangolinResources in the cluster.
         schema: What the CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if the run did not read them, or could not.
         unanswered: Why Pi-hole did not return its records; None if it did, or was not asked.
+        now: The time of the reading in RFC 3339 and UTC; empty if it is unknown.
     """
 
     cluster_id: str = ""
@@ -276,10 +294,12 @@ class Snapshot:
     services: tuple[Service, ...] | None = None
     tunnels: tuple[Tunnel, ...] | None = None
     organizations: tuple[Organization, ...] | None = None
+    namespaces: tuple[Namespace, ...] | None = None
     live: tuple[LiveResource, ...] = ()
     schema: Schema = Schema()
     records: tuple[LiveRecord, ...] | None = None
     unanswered: Unanswered | None = None
+    now: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pic.settings.parse import Settings, TargetName
 NETWORKING, PANGOLIN = "networking.k8s.io", "tunnel.pangolin.io"
 INGRESS, INGRESS_CLASS, SERVICE = "Ingress", "IngressClass", "Service"
 TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "PangolinResource"
+NAMESPACE = "Namespace"
 
 
 def everywhere(_: Settings) -> Sequence[str]:
@@ -134,7 +135,16 @@ KINDS = (
     # In all namespaces: our objects remain where pic read Ingresses before pic:namespaces changed.
     Kind(RESOURCE, PANGOLIN, "pangolinresources", "to find the objects of pic", version=VERSION),
 )
-BY_NAME = {kind.name: kind for kind in KINDS}
+# Not in KINDS, because a run needs no permission to read it, and files do not say what is deleted.
+NAMESPACE_KIND = Kind(
+    NAMESPACE,
+    "",
+    "namespaces",
+    "to see which namespaces are being deleted",
+    needed=_always,
+    namespaced=False,
+)
+BY_NAME = {kind.name: kind for kind in (*KINDS, NAMESPACE_KIND)}
 
 
 def needed_kinds(settings: Settings) -> list[Kind]:

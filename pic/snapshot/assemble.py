@@ -5,16 +5,27 @@ object that cannot be parsed becomes `Unreadable` and affects no other object. N
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pic.core import names
+from pic.core.ingress import Deletion, Ingress
 from pic.core.json_values import MalformedError, Raw, text
-from pic.core.model import LiveRecord, Schema, Snapshot, Unanswered, Unreadable
+from pic.core.model import (
+    LiveRecord,
+    LiveResource,
+    Namespace,
+    Schema,
+    Snapshot,
+    Unanswered,
+    Unreadable,
+)
 from pic.settings.kinds import (
     BY_NAME,
     INGRESS,
     INGRESS_CLASS,
+    NAMESPACE,
+    NAMESPACE_KIND,
     ORGANIZATION,
     RESOURCE,
     SERVICE,
@@ -24,6 +35,7 @@ from pic.snapshot import pangolin, parse
 from pic.snapshot.pangolin import SCHEMA_TARGETS
 
 T = TypeVar("T")
+Going = TypeVar("Going", Ingress, LiveResource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,7 @@ class RawSnapshot:
         schema: What the installed CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if Pi-hole is no target or did not answer.
         unanswered: Why Pi-hole did not answer; None if it did, or is no target.
+        now: The time of the reading in RFC 3339; empty if it is unknown.
     """
 
     objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
@@ -43,6 +56,7 @@ class RawSnapshot:
     schema: Schema = SCHEMA_TARGETS
     records: tuple[LiveRecord, ...] | None = None
     unanswered: Unanswered | None = None
+    now: str = ""
 
 
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
@@ -69,19 +83,25 @@ class _Assembly:
         self.unreadable: list[Unreadable] = []
 
     def snapshot(self) -> Snapshot:
+        namespaces = self.read(NAMESPACE, parse.namespace)
+        going = _deletions(namespaces or ())
+        ingresses = self.read(INGRESS, parse.ingress) or ()
+        live = self.read(RESOURCE, pangolin.live_resource) or ()
         return Snapshot(
             cluster_id=self.raw.cluster_id,
-            ingresses=self.read(INGRESS, parse.ingress) or (),
+            ingresses=tuple(_with_namespace(ingress, going) for ingress in ingresses),
             classes=self.read(INGRESS_CLASS, parse.ingress_class),
             services=self.read(SERVICE, parse.service),
             tunnels=self.read(TUNNEL, parse.tunnel),
             organizations=self.read(ORGANIZATION, parse.organization),
-            live=self.read(RESOURCE, pangolin.live_resource) or (),
+            namespaces=namespaces,
+            live=tuple(_with_namespace(resource, going) for resource in live),
             # The arguments are evaluated in order, so every kind has been read by now.
             unreadable=tuple(self.unreadable),
             schema=self.raw.schema,
             records=self.raw.records,
             unanswered=self.raw.unanswered,
+            now=parse.timestamp(self.raw.now),
         )
 
     def read(self, kind: str, reader: Callable[[Raw], T]) -> tuple[T, ...] | None:
@@ -94,6 +114,17 @@ class _Assembly:
             except MalformedError as error:
                 self.unreadable.append(_unreadable(kind, body, str(error)))
         return tuple(parsed)
+
+
+def _deletions(namespaces: Iterable[Namespace]) -> Mapping[str, Deletion]:
+    """Return the deletions of the namespaces that are being deleted, by name."""
+    return {namespace.name: namespace.going for namespace in namespaces if namespace.going}
+
+
+def _with_namespace(parsed: Going, deletions: Mapping[str, Deletion]) -> Going:
+    """Count an object as being deleted if Kubernetes deletes its namespace, and so all in it."""
+    deletion = parsed.going or deletions.get(parsed.namespace)
+    return parsed if deletion is parsed.going else replace(parsed, going=deletion)
 
 
 def _unreadable(kind: str, body: Raw, problem: str) -> Unreadable:
@@ -120,7 +151,8 @@ def _metadata(body: Raw) -> Raw:
 
 def _is_read(body: Raw) -> bool:
     kind = BY_NAME.get(text(body.get("kind")))
-    return kind is not None and kind.is_in(_group(body))
+    # A file of a namespace does not say whether the cluster is deleting it.
+    return kind not in (None, NAMESPACE_KIND) and kind.is_in(_group(body))
 
 
 def _group(body: Raw) -> str:

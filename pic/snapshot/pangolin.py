@@ -23,7 +23,7 @@ from pic.core.model import (
 )
 from pic.planning import hosts
 from pic.settings.parse import ResourceSchema
-from pic.snapshot.parse import identity
+from pic.snapshot.parse import deletion, identity
 
 SCHEMA_TARGETS = Schema()
 SCHEMA_TARGET = Schema(single_target=True, tunnel_namespace=False, protection=False)
@@ -68,6 +68,7 @@ def live_resource(body: Raw) -> LiveResource:
         managed=bool(ours),
         generation=integer(metadata.get("generation")) or 0,
         status=text(status.get("status")),
+        going=deletion(metadata),
     )
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pic.core import names
 from pic.core.ingress import (
     Backend,
+    Deletion,
     Ingress,
     IngressClass,
     IngressPath,
@@ -20,9 +21,11 @@ from pic.core.ingress import (
     ServicePort,
 )
 from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
-from pic.core.model import Organization, Tunnel
+from pic.core.model import Namespace, Organization, Tunnel
 
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
+# pic writes this phase for a namespace that does not exist. Kubernetes has no such phase.
+NOT_FOUND = "NotFound"
 _PATH_TYPES = frozenset(kind.value for kind in PathType)
 
 
@@ -65,7 +68,7 @@ def ingress(body: Raw) -> Ingress:
         annotations=_annotations(metadata.get("annotations")),
         rules=tuple(_rule(item, f"spec.rules[{at}]") for at, item in enumerate(rules)),
         default_backend=None if default is None else _backend(default, "spec.defaultBackend"),
-        foreground=_in_foreground(metadata),
+        going=deletion(metadata),
     )
 
 
@@ -89,10 +92,15 @@ def _annotations(value: object) -> dict[str, str | None]:
     return {text(key): None if item is None else text(item) for key, item in annotations.items()}
 
 
-def _in_foreground(metadata: Raw) -> bool:
-    """Return whether Kubernetes is deleting an object, and waits for its dependents to go first."""
+def deletion(metadata: Raw) -> Deletion | None:
+    """Return the deletion of an object; None if Kubernetes is not deleting it.
+
+    Raises:
+        MalformedError: The finalizers are not a list.
+    """
     finalizers = sequence(metadata.get("finalizers"), "metadata.finalizers")
-    return metadata.get("deletionTimestamp") is not None and "foregroundDeletion" in finalizers
+    since = metadata.get("deletionTimestamp")
+    return None if since is None else Deletion(timestamp(since), tuple(map(text, finalizers)))
 
 
 def _rule(value: object, where: str) -> Rule:
@@ -215,3 +223,16 @@ def organization(body: Raw) -> Organization:
         if item.get("verified") is True
     }
     return Organization(namespace, name, tuple(sorted(verified - {""})))
+
+
+def namespace(body: Raw) -> Namespace:
+    """Parse a Namespace.
+
+    Raises:
+        MalformedError: A field has the wrong type, or the name is not legal.
+    """
+    _, name = identity(body, namespaced=False)
+    metadata = mapping(body.get("metadata"), "metadata")
+    phase = text(mapping(body.get("status"), "status").get("phase"))
+    # Its finalizers are in its spec: Kubernetes removes them when the namespace is empty.
+    return Namespace(name, phase != NOT_FOUND, deletion(metadata))

@@ -171,6 +171,7 @@ PROJECTIONS: Mapping[str, Projection] = {
             )
         }
     ),
+    kinds.NAMESPACE: _object({"status": _fields("phase")}),
     kinds.TUNNEL: _object(
         {
             "spec": _map({"organizationRef": _fields("namespace", "name")}),

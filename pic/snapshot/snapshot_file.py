@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
-from pic.core.json_values import Raw
+from pic.core.json_values import Raw, text
 from pic.core.model import LiveRecord, Schema, Unanswered
 from pic.planning import dns_records
 from pic.settings import permissions
@@ -46,6 +46,7 @@ def render(raw: RawSnapshot, settings: Settings) -> str:
         "kind": KIND,
         "version": VERSION,
         "clusterId": raw.cluster_id,
+        **({"now": raw.now} if raw.now else {}),
         "schema": {key: getattr(raw.schema, name) for key, name in _SCHEMA.items()},
         "listings": listing_names(settings),
     }
@@ -122,6 +123,7 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
         fixed or _schema(where, content.get("schema")),
         _records(where, content.get("records")),
         _unanswered(where, content.get("unanswered")),
+        text(content.get("now")),
     )
 
 

@@ -1,8 +1,8 @@
 """Tests how a snapshot is built from raw objects."""
 
-from pic.core.ingress import Service
+from pic.core.ingress import Deletion, Ingress, Service
 from pic.core.json_values import Raw
-from pic.core.model import Snapshot, Unreadable
+from pic.core.model import LiveResource, Namespace, Snapshot, Unreadable
 from pic.core.names import STACK_LABEL, derived_uid
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
@@ -87,3 +87,31 @@ def test_a_malformed_object_is_reported_with_everything_known_about_it() -> None
             uid=derived_uid("IngressClass", "", "X"),
         ),
     )
+
+
+def test_everything_in_a_namespace_that_is_being_deleted_is_being_deleted_too() -> None:
+    deleted, since = "2025-01-01T00:00:00Z", "2025-01-01T00:00:00+00:00"
+    places = {"namespace": "old", "name": "x", "uid": "u"}
+    own = {**places, "deletionTimestamp": deleted, "finalizers": ["example.org/x"]}
+    objects: dict[str, list[Raw]] = {
+        "Namespace": [{"metadata": {"name": "old", "deletionTimestamp": deleted}}],
+        "Ingress": [{"metadata": places}, {"metadata": {**places, "namespace": "new"}}],
+        "PangolinResource": [{"metadata": places}, {"metadata": own}],
+    }
+
+    snapshot = assemble.snapshot(RawSnapshot(objects, now=deleted))
+
+    assert snapshot == Snapshot(
+        ingresses=(Ingress("old", "x", "u", going=Deletion(since)), Ingress("new", "x", "u")),
+        namespaces=(Namespace("old", going=Deletion(since)),),
+        live=(
+            LiveResource("old", "x", "u", "", going=Deletion(since)),
+            LiveResource("old", "x", "u", "", going=Deletion(since, ("example.org/x",))),
+        ),
+        now=since,
+    )
+    assert not snapshot.ingresses[0].foreground
+
+
+def test_a_namespace_in_a_file_is_not_read() -> None:
+    assert assemble.from_documents([body("Namespace", "v1")], SCHEMA_TARGETS).objects == {}

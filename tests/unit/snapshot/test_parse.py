@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pic.core.ingress import (
+    Deletion,
     Ingress,
     IngressClass,
     IngressPath,
@@ -16,7 +17,7 @@ from pic.core.ingress import (
     ServicePort,
 )
 from pic.core.json_values import MalformedError, Raw
-from pic.core.model import Organization, Tunnel
+from pic.core.model import Namespace, Organization, Tunnel
 from pic.core.names import derived_uid
 from pic.snapshot import parse
 
@@ -83,7 +84,7 @@ def test_every_field_of_an_ingress_is_parsed() -> None:
             ),
         ),
         default_backend=ServiceBackend("rest", "http"),
-        foreground=True,
+        going=Deletion("2025-02-01T00:00:00+00:00", ("other", "foregroundDeletion")),
     )
 
 
@@ -231,6 +232,28 @@ def test_foreground_deletion_needs_a_timestamp_and_a_finalizer(
     body = {"metadata": {"name": "web", **metadata}}
 
     assert parse.ingress(body).foreground is expected
+
+
+def test_an_object_is_going_once_it_has_a_deletion_timestamp() -> None:
+    assert parse.deletion({"finalizers": ["example.org/x"]}) is None
+    assert parse.deletion({"deletionTimestamp": "2025-01-01T01:00:00+01:00"}) == Deletion(
+        "2025-01-01T00:00:00+00:00"
+    )
+    assert parse.deletion({"deletionTimestamp": "soon", "finalizers": ["a", 3]}) == Deletion(
+        "", ("a", "3")
+    )
+
+
+def test_a_namespace_is_there_going_or_not_found() -> None:
+    def namespace(phase: object, **metadata: object) -> Namespace:
+        return parse.namespace({"metadata": {"name": "x", **metadata}, "status": {"phase": phase}})
+
+    assert namespace("Active") == Namespace("x")
+    assert namespace("Terminating", deletionTimestamp="2025-01-01T00:00:00Z") == Namespace(
+        "x", going=Deletion("2025-01-01T00:00:00+00:00")
+    )
+    assert namespace(parse.NOT_FOUND) == Namespace("x", exists=False)
+    assert parse.namespace({"metadata": {"name": "x"}}) == Namespace("x")
 
 
 def test_only_the_text_true_makes_a_class_the_default() -> None:

@@ -270,7 +270,10 @@ def test_a_file_that_is_not_a_snapshot_is_refused(
     assert problem(tmp_path, content) == f"snap.json{message}"
 
 
-KINDS = "Ingress, IngressClass, Service, PangolinTunnel, PangolinOrganization, PangolinResource"
+KINDS = (
+    "Ingress, IngressClass, Service, Namespace, PangolinTunnel, PangolinOrganization,"
+    " PangolinResource"
+)
 FLAGS = "singleTarget, subdomainOptional, tunnelNamespace, protection"
 
 
@@ -359,3 +362,22 @@ def test_a_file_that_cannot_be_written_is_an_error() -> None:
         snapshot_file.write("{}", Path("/nowhere/at/all"))
 
     assert str(caught.value) == "/nowhere/at/all cannot be written: No such file or directory"
+
+
+def test_a_snapshot_file_has_the_time_of_its_reading_and_the_phases_of_namespaces() -> None:
+    body = {
+        "metadata": {"name": "old", "deletionTimestamp": "t", "labels": {"team": "a"}},
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Terminating", "conditions": []},
+    }
+    raw = RawSnapshot({"Namespace": [body]}, "cluster-1", now="2025-01-01T00:00:00Z")
+
+    read = written_and_read(raw, AUTO)
+
+    assert read.now == "2025-01-01T00:00:00Z"
+    assert read.objects["Namespace"] == [
+        {
+            "metadata": {"name": "old", "deletionTimestamp": "t"},
+            "status": {"phase": "Terminating"},
+        }
+    ]
