@@ -35,12 +35,14 @@ class Reason(StrEnum):
     APEX_UNSUPPORTED = "ApexUnsupported"
     BACKEND_INVALID = "BackendInvalid"
     BACKEND_NOT_FOUND = "BackendNotFound"
+    BEING_DELETED = "BeingDeleted"
     BLOCK_ACCESS = "BlockAccess"
     CANARY_IGNORED = "CanaryIgnored"
     DOMAIN_NOT_VERIFIED = "DomainNotVerified"
     DUPLICATE_PATH = "DuplicatePath"
     EMPTY_HOST = "EmptyHost"
     EXTERNAL_NAME_REFUSED = "ExternalNameRefused"
+    HELD_BY_FINALIZER = "HeldByFinalizer"
     HOST_CONFLICT = "HostConflict"
     HOST_NOT_ALLOWED = "HostNotAllowed"
     INVALID_ANNOTATION = "InvalidAnnotation"
@@ -74,11 +76,13 @@ class Reason(StrEnum):
     UNTRACKED_ORPHAN = "UntrackedOrphan"
 
 
-# Notices for these reasons need no action. All others are warnings.
+# Notices for these reasons need no action, unless one is urgent. All others are warnings.
 NORMAL = frozenset(
     {
+        Reason.BEING_DELETED,
         Reason.BLOCK_ACCESS,
         Reason.CANARY_IGNORED,
+        Reason.HELD_BY_FINALIZER,
         Reason.LABELS_REPAIRED,
         Reason.RECORD_EXISTS,
         Reason.RECORD_TAKEN_OVER,
@@ -108,6 +112,7 @@ class Notice:
         about: The object.
         host: The host that it is about; None where it is about the whole object.
         annotation: The annotation that cannot be used; empty where none is to blame.
+        urgent: Whether it is a warning although its reason usually needs no action.
     """
 
     reason: Reason
@@ -116,11 +121,12 @@ class Notice:
     host: str | None = None
     # Only the log shows it, so two notices that differ in nothing else are equal.
     annotation: str = field(default="", compare=False)
+    urgent: bool = False
 
     @property
     def level(self) -> Level:
-        """Normal or Warning, which the reason decides."""
-        return Level.NORMAL if self.reason in NORMAL else Level.WARNING
+        """Normal or Warning, which the reason decides unless the notice is urgent."""
+        return Level.WARNING if self.urgent or self.reason not in NORMAL else Level.NORMAL
 
     @property
     def order(self) -> tuple[Ref, str, str, str]:
@@ -167,6 +173,13 @@ ADVICE: Mapping[Reason, Advice] = {
         "Create the Service, or correct its name. A new host is exposed with its other paths.",
         Fate.HELD,
     ),
+    Reason.BEING_DELETED: Advice(
+        "Kubernetes is deleting the Ingress, or its namespace. pic makes nothing new for it, and "
+        "what it has stays until it is gone.",
+        "Nothing. After ten minutes the notice is a warning: find out why the finalizers that it "
+        "names remain.",
+        Fate.NONE,
+    ),
     Reason.BLOCK_ACCESS: Advice(
         "The annotation block-access makes Pangolin block all access, for logged-in users as well.",
         "Nothing, if you want that. To require a login instead, use the annotation sso.",
@@ -198,6 +211,14 @@ ADVICE: Mapping[Reason, Advice] = {
         "reach.",
         "Use a Service with a selector, or set pic:allowExternalName.",
         Fate.DELETED,
+    ),
+    Reason.HELD_BY_FINALIZER: Advice(
+        "Kubernetes is deleting an object that pic made, and waits for its finalizers. The object "
+        "counts as gone already.",
+        "Nothing. After ten minutes the notice is a warning: check that the Pangolin operator "
+        "runs, because it removes its finalizer. If an Ingress asks for the host, `pic up` ends "
+        "with exit code 6 until the object is gone.",
+        Fate.NONE,
     ),
     Reason.HOST_CONFLICT: Advice(
         "The host belongs to another namespace, or to an object that this stack does not own.",

@@ -167,7 +167,7 @@ def declare(situation: Situation, hooks: Hooks) -> None:
     # The SDK awaits this coroutine before it waits for the remaining outputs.
     pulumi.run(partial(_register, situation, batches, hooks))
     pulumi.export("resources", len(plan.resources))
-    pulumi.export("digest", fingerprint.digest(plan, settings))
+    pulumi.export("digest", fingerprint.digest(plan, settings, situation.changes.going))
     pulumi.export("deployed", fingerprint.conditions(situation))
     pulumi.export("told", event_texts.digests(situation.warnings))
 

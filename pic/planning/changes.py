@@ -94,6 +94,9 @@ class Changes:
         blocked: Live objects that have a planned name but are not ours.
         predecessors: Objects of the Go controller for planned hosts that are not adopted yet.
         records: What would change in Pi-hole. Everything else here is in the cluster.
+        going: Objects of ours that Kubernetes is deleting. They count as gone.
+        waiting: The resources whose host one of those still has. Everything else here counts them
+            as if it had none.
     """
 
     stack: str
@@ -108,6 +111,8 @@ class Changes:
     blocked: tuple[LiveResource, ...] = ()
     predecessors: tuple[LiveResource, ...] = ()
     records: RecordChanges = NO_RECORD_CHANGES
+    going: tuple[LiveResource, ...] = ()
+    waiting: tuple[Resource, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -179,7 +184,10 @@ class _Comparison:
         self.plan = plan
         self.inventory = inventory
         self.live_records = snapshot.records
-        self.by_key = {live.key: live for live in snapshot.live}
+        # What is going counts as gone.
+        self.by_key = {
+            live.key: live for live in snapshot.live if live.key in inventory.owner_kinds
+        }
         self.ours = {live.key: live for live in inventory.ours}
         adopting = {resource.key for resource in plan.resources if resource.adopts}
         # If the object to adopt does not exist, the resource is created.
@@ -207,6 +215,8 @@ class _Comparison:
             blocked=tuple(self.blocked()),
             predecessors=tuple(self.predecessors()),
             records=record_changes(self.live_records, self.plan.records),
+            going=self.inventory.going,
+            waiting=tuple(self.waiting()),
         )
 
     def is_earlier(self, key: tuple[str, str]) -> bool:
@@ -240,13 +250,25 @@ class _Comparison:
         for resource in self.plan.resources:
             # Objects of ours in two namespaces may serve the host. It counts as protected if any of
             # them protects it.
-            objects = [*self.inventory.ours_for(resource.host)]
+            objects = [
+                *self.inventory.ours_for(resource.host),
+                # A host that loses its object for a moment must not lose its login with it.
+                *self.inventory.going_for(resource.host),
+            ]
             objects += [live for key, live in self.adopted.items() if key == resource.key]
             new = resource.spec.http
             if any(live.spec.http.sso for live in objects) and not new.sso:
                 yield Weakening(resource.host, "sso")
             if any(live.spec.http.block_access for live in objects) and not new.block_access:
                 yield Weakening(resource.host, "blockAccess")
+
+    def waiting(self) -> Iterator[Resource]:
+        names = {live.key for live in self.inventory.going}
+        for resource in self.plan.resources:
+            # The operator knows a host once: what it does for the old object would undo the new.
+            taken = resource.key in names or self.inventory.going_for(resource.host)
+            if taken and resource.key not in self.ours_or_adopted:
+                yield resource
 
     def blocked(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:

@@ -229,7 +229,7 @@ def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) ->
     for host in sorted(by_host):
         contenders = sorted(by_host[host], key=lambda claim: claim.ingress.age)
         # Reversed, so that of several objects in a namespace the first one stays: ours come before
-        # those to adopt.
+        # those to adopt, and both before those that are going.
         incumbents = {
             live.namespace: live
             for live in reversed(_candidates(host, contenders, inventory))
@@ -247,20 +247,35 @@ def _wanted_key(claim: Claim) -> tuple[str, str]:
 
 def _candidates(host: str, claims: Sequence[Claim], inventory: Inventory) -> list[LiveResource]:
     adoptable = inventory.adoptable(host, (claim.ingress for claim in claims))
-    return [*inventory.ours_for(host), *adoptable]
+    # An object that is going leaves its host to its namespace, or a deletion would be a way to take
+    # the host of another namespace.
+    return [*inventory.ours_for(host), *adoptable, *inventory.going_for(host)]
 
 
 def _decide(
     host: str, claims: Sequence[Claim], incumbents: Mapping[str, LiveResource], notices: NoticeLog
 ) -> Contest:
-    """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all."""
+    """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all.
+
+    An Ingress that is being deleted comes last.
+    """
     # The sort is stable, so within each group the claims stay in the order of their age.
-    ranked = sorted(claims, key=lambda claim: claim.ingress.namespace not in incumbents)
+    ranked = sorted(claims, key=lambda claim: _rank(claim.ingress, incumbents))
     winner = ranked[0].ingress
     why = "its namespace already has it" if winner.namespace in incumbents else "it is older"
+    if winner.namespace not in incumbents and winner.age > min(
+        claim.ingress.age for claim in claims
+    ):
+        why = "the older Ingress is being deleted"
     message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, because {why}"
     for claim in claims:
         if claim.ingress.namespace != winner.namespace:
             notices.add(claim.ingress, Problem(Reason.HOST_CONFLICT, message, host))
     winners = tuple(claim for claim in claims if claim.ingress.namespace == winner.namespace)
-    return Contest(host, winners, incumbents.get(winner.namespace))
+    live = incumbents.get(winner.namespace)
+    return Contest(host, winners, None if live is None or live.going else live)
+
+
+def _rank(ingress: Ingress, incumbents: Mapping[str, LiveResource]) -> tuple[bool, bool]:
+    # Nothing is made for an Ingress that is going, so it must not keep a new host from the others.
+    return ingress.namespace not in incumbents, ingress.going is not None

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pic.core.ingress import Ingress
 from pic.core.model import Family, LiveRecord, Owner, Record, Snapshot
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import annotations, hosts, selection
+from pic.planning import annotations, deletions, hosts, selection
 from pic.planning.annotations import Key, Switch
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.parse import PiholeApi, Settings
@@ -70,9 +70,14 @@ class _Request:
 
 
 class _Context(NamedTuple):
-    """What the plan of every host needs."""
+    """What the plan of every host needs.
+
+    Attributes:
+        is_read: Whether Pi-hole returned its records.
+    """
 
     live: "_Live"
+    is_read: bool
     settings: Settings
     notices: NoticeLog
 
@@ -88,7 +93,7 @@ def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Re
     by_host: dict[str, list[_Request]] = {}
     for request in _requests(snapshot.ingresses, settings, notices):
         by_host.setdefault(request.host, []).append(request)
-    context = _Context(live, settings, notices)
+    context = _Context(live, snapshot.records is not None, settings, notices)
     records = [record for host in by_host for record in _records(by_host[host], context)]
     if any(unreadable.kind == "Ingress" for unreadable in snapshot.unreadable):
         # Any live record may belong to an Ingress that cannot be read.
@@ -239,6 +244,7 @@ class _Live:
 def _records(requests: Sequence[_Request], context: _Context) -> Iterator[Record]:
     """Yield the records of a host; its oldest Ingress with readable or live addresses decides."""
     ours = context.live.ours(requests[0].host)
+    requests = list(_present(requests, context)) if context.is_read and not ours else requests
     first = next((request for request in requests if request.addresses is not None or ours), None)
     if first is None:
         return
@@ -256,6 +262,18 @@ def _records(requests: Sequence[_Request], context: _Context) -> Iterator[Record
         record = Record(first.host, address, owners, held=held)
         if held or _may_declare(record, first.ingress, context):
             yield record
+
+
+def _present(requests: Iterable[_Request], context: _Context) -> Iterator[_Request]:
+    """Yield the requests of Ingresses that Kubernetes is not deleting, and report the others."""
+    for request in requests:
+        if going := request.ingress.going:
+            effect = f"no DNS record is made for {request.host}"
+            context.notices.put(
+                deletions.source_notice(request.ingress, going, request.host, effect, "")
+            )
+        else:
+            yield request
 
 
 def _conflict(request: _Request, older: Ingress) -> Problem:

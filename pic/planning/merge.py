@@ -22,7 +22,7 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import routes
+from pic.planning import deletions, routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
 from pic.planning.notice_log import NoticeLog, Problem
@@ -51,6 +51,7 @@ class Merger:
 
     Attributes:
         stack: The value of the stack label.
+        now: The time in RFC 3339 and UTC; empty if it is unknown.
     """
 
     resolver: Resolver
@@ -59,12 +60,14 @@ class Merger:
     settings: Settings
     stack: str
     notices: NoticeLog
+    now: str = ""
 
     def resource(self, contest: Contest) -> Resource | None:
         """Return what should exist for a host; None for nothing."""
         # This check comes first, so that it is reported even where something else holds the host.
         unprotected = self._unprotected(contest)
-        claims = [claim for claim in contest.claims if not _waits(claim)]
+        self._report_going(contest)
+        claims = [claim for claim in contest.claims if not _waits(claim, contest.live)]
         # One blocked claim holds a live host, even if other Ingresses of the host can be read. A
         # resource without that claim would lose its paths.
         if not claims or (contest.live and any(claim.blocked for claim in contest.claims)):
@@ -171,6 +174,17 @@ class Merger:
             " upgrade the Pangolin operator"
         )
         return Problem(Reason.APEX_UNSUPPORTED, message, head.host)
+
+    def _report_going(self, contest: Contest) -> None:
+        """Report the Ingresses of a host that Kubernetes is deleting."""
+        effect, now = f"nothing new is made for {contest.host}", ""
+        if contest.live:
+            effect, now = f"{contest.host} stays until the Ingress is gone", self.now
+        for claim in contest.claims:
+            ingress = claim.ingress
+            if going := ingress.going:
+                notice = deletions.source_notice(ingress, going, contest.host, effect, now)
+                self.notices.put(notice)
 
     def _unprotected(self, contest: Contest) -> bool:
         """Say whether claims ask for protection that the CRD cannot express, and report them."""
@@ -339,10 +353,11 @@ def _without_default(target: Target) -> Target:
     return target if target.path is not None else replace(target, priority=None, match=None)
 
 
-def _waits(claim: Claim) -> bool:
+def _waits(claim: Claim, live: LiveResource | None) -> bool:
     # If an Ingress is deleted in the foreground, Kubernetes first deletes every object that it
     # owns. A new object would only delay that.
-    return claim.blocked is not None or claim.ingress.foreground
+    going = claim.ingress.foreground or (claim.ingress.going is not None and live is None)
+    return going or claim.blocked is not None
 
 
 def _tunnel_view(claim: Claim) -> object:

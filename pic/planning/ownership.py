@@ -31,6 +31,10 @@ class OwnerKind(StrEnum):
     FOREIGN = "foreign"
 
 
+# An object of these kinds is ours, or becomes ours.
+_USABLE = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED, OwnerKind.EARLIER})
+
+
 @dataclass(frozen=True, slots=True)
 class Ownership:
     """The rule that decides who owns an object.
@@ -65,7 +69,11 @@ class Ownership:
 
 
 class Inventory:
-    """Looks up live objects by host, owner and name."""
+    """Looks up live objects by host, owner and name.
+
+    An object that Kubernetes is deleting counts as gone, if it was ours or could be taken over.
+    Only `going`, `going_for` and `owned_by` return it, and `owner_kinds` does not have it.
+    """
 
     def __init__(self, live: Iterable[LiveResource], ownership: Ownership) -> None:
         self.adopt = ownership.adopt
@@ -75,10 +83,15 @@ class Inventory:
         self._earlier: dict[str, list[LiveResource]] = defaultdict(list)
         self._predecessors: dict[str, list[LiveResource]] = defaultdict(list)
         self._foreign: dict[str, list[LiveResource]] = defaultdict(list)
+        self._going: dict[str, list[LiveResource]] = defaultdict(list)
         for resource in sorted(live, key=lambda resource: resource.key):
             self._add(resource, ownership.of(resource))
 
     def _add(self, live: LiveResource, kind: OwnerKind) -> None:
+        if live.going and (kind in _USABLE or (self.adopt and kind is OwnerKind.PREDECESSOR)):
+            self._going[live.host].append(live)
+            self._add_owners(live)
+            return
         self.owner_kinds[live.key] = kind
         if kind in (OwnerKind.OURS, OwnerKind.STRIPPED):
             self._ours[live.host].append(live)
@@ -108,6 +121,15 @@ class Inventory:
     def earlier(self) -> tuple[LiveResource, ...]:
         """Every live object of the earlier stack, by namespace and name."""
         return _by_key(self._earlier)
+
+    @property
+    def going(self) -> tuple[LiveResource, ...]:
+        """Every object of ours that Kubernetes is deleting, by namespace and name."""
+        return _by_key(self._going)
+
+    def going_for(self, host: str) -> list[LiveResource]:
+        """Return the objects of ours for a host that Kubernetes is deleting."""
+        return self._going.get(host, [])
 
     def ours_for(self, host: str) -> list[LiveResource]:
         """Return our live objects for a host."""

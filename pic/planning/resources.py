@@ -7,7 +7,7 @@ host into one resource.
 
 from pic.core import names
 from pic.core.model import Resource, Snapshot
-from pic.planning import merge
+from pic.planning import deletions, merge
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
 from pic.planning.notice_log import NoticeLog
@@ -29,13 +29,20 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     claimed += [claim for ingress in snapshot.unreadable for claim in claims.of_unreadable(ingress)]
     stack = names.label_value(request.stack)
     merger = merge.Merger(
-        _resolver(snapshot, settings), inventory, snapshot.schema, settings, stack, notices
+        _resolver(snapshot, settings),
+        inventory,
+        snapshot.schema,
+        settings,
+        stack,
+        notices,
+        snapshot.now,
     )
     contests = settle(claimed, inventory, notices)
     resources = tuple(filter(None, map(merger.resource, contests)))
     for notice in (
         *merge.repaired_label_notices(inventory, resources),
         *merge.left_behind_notices(inventory, resources),
+        *deletions.object_notices(inventory.going, resources, snapshot.now),
     ):
         notices.put(notice)
     return resources

@@ -6,10 +6,11 @@ equal and nothing has changed in the cluster. It never imports Pulumi.
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 
-from pic.core.model import Plan
+from pic.core.model import LiveResource, Plan
 from pic.core.version import installed_version
 from pic.planning import serialise
 from pic.report import event_texts
@@ -21,7 +22,7 @@ from pic.settings.parse import Settings
 def deployment(situation: Situation) -> dict[str, object]:
     """Return the stack outputs that identify a deployment of this situation."""
     return {
-        "digest": digest(situation.plan, situation.settings),
+        "digest": digest(situation.plan, situation.settings, situation.changes.going),
         "deployed": conditions(situation),
         "told": event_texts.digests(situation.warnings),
     }
@@ -46,8 +47,15 @@ def conditions(situation: Situation) -> dict[str, object]:
     return result
 
 
-def digest(plan: Plan, settings: Settings) -> str:
-    """Return a digest of everything that a plan declares, and of the version of pic."""
+def digest(plan: Plan, settings: Settings, going: Iterable[LiveResource] = ()) -> str:
+    """Return a digest of everything that a plan declares, and of the version of pic.
+
+    Args:
+        plan: What should exist.
+        settings: They decide whether owner references are declared.
+        going: Objects that Kubernetes is deleting. The state keeps them until they are gone, so
+            that moment needs a run.
+    """
     # `held` is left out: a held resource is declared like any other.
     declared: list[object] = [
         [
@@ -57,5 +65,6 @@ def digest(plan: Plan, settings: Settings) -> str:
         for resource in plan.resources
     ]
     declared += [[record.host, record.ip] for record in plan.records]
+    declared += [["going", *live.key] for live in going]
     text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -32,6 +32,7 @@ class Scenario(TypedDict, total=False):
         live: The raw objects of a cluster. A kind without an object was not read.
         piholeRecords: The records in Pi-hole.
         piholeProblem: Why Pi-hole did not answer.
+        now: The time of the reading.
     """
 
     what: str
@@ -43,6 +44,7 @@ class Scenario(TypedDict, total=False):
     manifests: str
     piholeRecords: list[dict[str, object]]
     piholeProblem: str
+    now: str
     plan: dict[str, object]
 
 
@@ -56,7 +58,7 @@ def load(path: Path) -> Scenario:
 
 def raw_snapshot(scenario: Scenario) -> RawSnapshot:
     """Return what a run reads in a scenario: from the cluster, from files and from Pi-hole."""
-    raw = _objects(scenario)
+    raw = replace(_objects(scenario), now=scenario.get("now", ""))
     if "piholeProblem" in scenario:
         url = str(scenario["settings"]["piholeUrl"])
         return replace(raw, unanswered=Unanswered(url, PiholeError(scenario["piholeProblem"])))

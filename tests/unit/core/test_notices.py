@@ -45,3 +45,7 @@ def test_notices_sort_by_object_host_reason_and_text() -> None:
 
 def test_the_text_of_an_object_without_a_namespace_is_its_name() -> None:
     assert [str(WEB), str(Ref("Setting", "", "events"))] == ["prod/web", "events"]
+
+
+def test_an_urgent_notice_is_a_warning_whatever_its_reason() -> None:
+    assert Notice(Reason.BEING_DELETED, WEB, "going", urgent=True).level is Level.WARNING

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pic.core.model import Owner, Plan, Record
+from pic.core.model import LiveResource, Owner, Plan, Record
 from pic.run import fingerprint
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.deployed import CLUSTER, A, make_situation, wanted
@@ -45,3 +45,11 @@ def test_the_conditions_name_pihole_only_if_it_is_a_target() -> None:
         "piholeApi": "dns-local",
     }
     assert "piholeUrl" not in pangolin_only
+
+
+def test_the_digest_depends_on_what_is_being_deleted() -> None:
+    first, second = (LiveResource("prod", name, "uid", A) for name in ("a", "b"))
+
+    digests = {fingerprint.digest(HOST, Settings(), going) for going in ((), (first,), (second,))}
+
+    assert len(digests) == 3
