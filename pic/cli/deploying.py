@@ -137,6 +137,7 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     """Log and print what the run did.
 
     Raises:
+        PicError: A later pass of the engine could not do its work.
         FailedError: Some resources failed.
         TargetError: No resource failed, but a target did not answer.
     """
@@ -148,6 +149,9 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     _log_outcome(options, result.outcome, context)
     if result.changes:
         print(text_report.render_changes(result.changes))
+    if result.error:
+        print(f"Done before the error: {counts_as_text(result.outcome.changed)}.")
+        raise result.error
     if result.failures:
         raise FailedError(_failure_message(result.failures))
     print(f"Done: {counts_as_text(result.outcome.changed) or 'nothing changed'}.")

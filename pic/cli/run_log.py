@@ -21,14 +21,15 @@ from pic.settings.parse import TargetName
 MAX_VALUE = 80
 
 # What the log calls each step of the engine. Pulumi replaces an object in several steps, and only
-# one of them is listed, so that a replacement is one line.
+# one of them is listed, so that a replacement is one line. In this order one run can do several
+# things to one object: it imports what an interrupted run left before it deletes it.
 RESULTS: Mapping[str, str] = {
-    "create": "created",
-    "create-replacement": "updated",
-    "delete": "deleted",
     "import": "adopted",
     "import-replacement": "adopted",
+    "create": "created",
+    "create-replacement": "updated",
     "update": "updated",
+    "delete": "deleted",
 }
 
 
@@ -88,9 +89,9 @@ def outcome_lines(outcome: Outcome, context: LogContext) -> tuple[LogLine, ...]:
     At the end there is one line for each Ingress with a failure.
     """
     log = _OutcomeLog(outcome, context)
-    steps = sorted((host_of(urn), op, urn) for op, urn in _steps(outcome))
-    lines = [log.step_line(op, urn) for _, op, urn in steps]
-    changed = {name for name, _, _ in steps}
+    steps = sorted(_steps(outcome), key=lambda step: host_of(step[1]))
+    lines = [log.step_line(op, urn) for op, urn in steps]
+    changed = {host_of(urn) for _, urn in steps}
     # The engine reads a resource before it changes it. A failed read leaves no step.
     unread = [failure for failure in outcome.failures if failure.host not in changed]
     lines += [log.unread_line(failure) for failure in unread]
@@ -98,9 +99,9 @@ def outcome_lines(outcome: Outcome, context: LogContext) -> tuple[LogLine, ...]:
 
 
 def _steps(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    for op, urns in outcome.steps.items():
-        if op in RESULTS:
-            yield from ((op, urn) for urn in sorted(set(urns)) if _is_logged(urn))
+    for op in RESULTS:
+        urns = sorted(set(outcome.steps.get(op, ())))
+        yield from ((op, urn) for urn in urns if _is_logged(urn))
 
 
 def _is_logged(urn: str) -> bool:

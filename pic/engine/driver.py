@@ -7,7 +7,7 @@ deployment itself. If nothing has to be done, there is no pass, and Pulumi is no
 
 import importlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pic.cluster import managed_hosts
 from pic.cluster.events import EVENTS_A_RUN
 from pic.core import model
-from pic.core.errors import RefusedError, TargetError, with_class
+from pic.core.errors import PicError, RefusedError, TargetError, with_class
 from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import LiveResource, Plan, Record
 from pic.engine import repair
@@ -56,14 +56,16 @@ class DeployResult:
 
     Attributes:
         changes: The changes that it set out to make.
-        outcome: What the engine did; None if there was nothing to do, so no engine ran.
+        outcome: What the engine did in all passes; None if there was nothing to do, so no engine ran.
         unread_targets: The targets that did not answer, with the reason. pic leaves what they hold
             as it is.
+        error: Why a later pass could not do its work, although an earlier one changed something.
     """
 
     changes: Changes
     outcome: Outcome | None = None
     unread_targets: Mapping[str, TargetError] = field(default_factory=dict)
+    error: PicError | None = None
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -140,19 +142,22 @@ class _Deployment:
     tell: Tell
 
     def run(self, state: StackState, outputs: Raw) -> DeployResult:
+        return _result(self.situation.changes, self.situation, self.passes(state, outputs))
+
+    def passes(self, state: StackState, outputs: Raw) -> Iterator[Outcome]:
         moved = self.pihole_moved(outputs)
         # The state still has the provider of the former Pi-hole, which may not exist any more. So a
         # refresh of the records has to wait until the engine has the new provider.
-        refreshed = self.refresh(replace(state, records={}) if moved else state)
-        if refreshed.failures:
-            return self.result(refreshed)
+        yield self.refresh(replace(state, records={}) if moved else state)
         self.preview_first(outputs)
-        adopted = self.adopt(state)
-        if adopted.failures:
-            return self.result(adopted)
+        yield self.adopt(state)
         self.tell("deploying")
-        outcome = self.declare(self.situation.plan, state)
-        return self.result(self.declare_again(outcome, state) if moved else outcome)
+        yield self.declare(self.situation.plan, state)
+        if moved:
+            # The new Pi-hole lacks the records. The state had them, so the engine only replaced the
+            # provider. After a refresh it sees that they are missing, and creates them.
+            yield self.refresh(state)
+            yield self.declare(self.situation.plan, state)
 
     def preview_first(self, outputs: Raw) -> None:
         """Preview first if the conditions differ from those of the last deployment."""
@@ -177,22 +182,6 @@ class _Deployment:
         """Say whether the last deployment declared the records in another Pi-hole."""
         former = _deployed(outputs).get("piholeUrl")
         return former not in (None, fingerprint.conditions(self.situation).get("piholeUrl"))
-
-    def declare_again(self, first: Outcome, state: StackState) -> Outcome:
-        """Create the records that the new Pi-hole lacks.
-
-        The first pass only replaced the provider: the state already had the records. A refresh
-        shows that they are missing, so the second pass creates them.
-        """
-        if first.failures:
-            return first
-        refreshed = self.refresh(state)
-        if refreshed.failures:
-            return refreshed
-        return self.declare(self.situation.plan, state).including(first)
-
-    def result(self, outcome: Outcome) -> DeployResult:
-        return DeployResult(self.situation.changes, outcome, self.situation.unread_targets)
 
     def refresh(self, state: StackState) -> Outcome:
         stale = repair.stale(
@@ -232,6 +221,25 @@ class _Deployment:
         return _declaring(situation).run(self.engine.up)
 
 
+def _result(changes: Changes, situation: Situation, passes: Iterable[Outcome]) -> DeployResult:
+    """Run passes up to the first with a failure, and return what all of them did.
+
+    Raises:
+        PicError: A pass could not do its work, and no earlier pass changed anything.
+    """
+    done, error = Outcome(), None
+    try:
+        for outcome in passes:
+            done = outcome.including(done)
+            if done.failures:
+                break
+    except PicError as raised:
+        if not done.changed:
+            raise
+        error = raised
+    return DeployResult(changes, done, situation.unread_targets, error)
+
+
 def _up_again(settings: Settings) -> str:
     """Return the command that acknowledges a second digest, next to the one of the plan."""
     first = f"{settings.acknowledge}," if settings.acknowledge else ""
@@ -268,30 +276,32 @@ def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         if engine.outputs() is None:
             engine.create()
         state = engine.state()
-        if failed := _import_unknown(engine, situation, removal, state, tell):
-            return DeployResult(removal, failed)
-        tell("deleting")
         try:
-            outcome = _releasing(situation).run(engine.destroy)
+            passes = _removing_passes(engine, situation, removal, state, tell)
+            result = _result(removal, situation, passes)
         finally:
             _prune(engine, situation.settings, tell)
-        if not outcome.failures:
+        if not result.failures and not result.error:
             _annotate(situation, Plan(), tell)
-        return DeployResult(removal, outcome, situation.unread_targets)
+        return result
+
+
+def _removing_passes(
+    engine: Engine, situation: Situation, removal: Changes, state: StackState, tell: Tell
+) -> Iterator[Outcome]:
+    yield _import_unknown(engine, situation, removal, state, tell)
+    tell("deleting")
+    yield _releasing(situation).run(engine.destroy)
 
 
 def _import_unknown(
     engine: Engine, situation: Situation, removal: Changes, state: StackState, tell: Tell
-) -> Outcome | None:
-    """Import what the state does not have, so that the engine can delete it.
-
-    Returns:
-        The outcome of this pass if it failed, or else None.
-    """
+) -> Outcome:
+    """Import what the state does not have, so that the engine can delete it."""
     strays = repair.strays(removal, state)
     records = repair.stray_records(removal, state, situation.settings)
     if not strays and not records:
-        return None
+        return Outcome()
     tell(f"importing {len(strays) + len(records)} objects that the state does not have")
     live = Plan(
         tuple(repair.resource_as_live(resource, resource.host) for resource in removal.removed)
@@ -308,8 +318,7 @@ def _import_unknown(
         plan=plan,
         changes=Changes(removal.stack, removal.cluster_id),
     )
-    outcome = _declaring(importing).run(engine.up)
-    return outcome if outcome.failures else None
+    return _declaring(importing).run(engine.up)
 
 
 def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:

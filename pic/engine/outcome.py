@@ -9,7 +9,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pic.core.errors import FailureClass
@@ -21,6 +21,16 @@ _KIND = re.compile(r'\{"sequence":\d+,"timestamp":\d+,"(\w+)":')
 _STEP = re.compile(r'\{"metadata":\{"op":"([\w-]+)","urn":"([^"]+)"')
 RATE_LIMITED_SECONDS = 60
 UNCHANGED = ("same", "read", "refresh")
+WORDS = {
+    "create": "created",
+    "create-replacement": "replaced",
+    "delete": "deleted",
+    "import": "adopted",
+    "import-replacement": "adopted",
+    "update": "updated",
+}
+# Steps of a replacement that end with another step, which counts.
+REPLACEMENT_PARTS = ("delete-replaced", "replace")
 
 # `with_class` ends a message like this. Pi-hole's provider is another process, so the class of its
 # errors reaches pic only inside the message.
@@ -80,13 +90,15 @@ class Outcome:
         steps: The resources of each operation, such as `create`, as the engine begins them.
         done: How many steps have ended.
         warnings: Warnings of the engine and the program.
+        failed_urns: The resources that failed, once for each step that failed.
+        errors: The error messages by the resource that they are about, or by an empty text.
     """
 
     steps: dict[str, list[str]] = field(default_factory=dict)
     done: int = 0
     warnings: list[str] = field(default_factory=list)
-    _failed: list[str] = field(default_factory=list)
-    _errors: dict[str, list[str]] = field(default_factory=dict)
+    failed_urns: list[str] = field(default_factory=list)
+    errors: dict[str, list[str]] = field(default_factory=dict)
 
     def add_line(self, line: str) -> None:
         """Add one line of the engine's output."""
@@ -107,7 +119,7 @@ class Outcome:
     def failures(self) -> tuple[Failure, ...]:
         """The resources that failed, by host."""
         # A resource can fail in several steps, so each name counts once.
-        names = {host_of(urn): urn for urn in self._failed}
+        names = {host_of(urn): urn for urn in self.failed_urns}
         return tuple(
             Failure(name, self._messages(name), target_of(urn))
             for name, urn in sorted(names.items())
@@ -137,39 +149,58 @@ class Outcome:
 
     def _add_problem(self, name: str, event: Mapping[str, object]) -> None:
         if name == "resOpFailedEvent":
-            self._failed.append(text(mapping(event.get("metadata"), "metadata").get("urn")))
+            self.failed_urns.append(text(mapping(event.get("metadata"), "metadata").get("urn")))
         else:
             self._add_message(event)
 
     def _add_message(self, event: Mapping[str, object]) -> None:
         severity, message = event.get("severity"), without_colours(text(event.get("message")))
         if severity == "error":
-            self._errors.setdefault(text(event.get("urn")), []).append(message)
+            self.errors.setdefault(text(event.get("urn")), []).append(message)
         elif severity == "warning":
             self.warnings.append(message)
 
     def _messages(self, host: str) -> str:
         messages = [
             message
-            for urn, messages in self._errors.items()
+            for urn, messages in self.errors.items()
             if urn and host_of(urn) == host
             for message in messages
         ]
         return "\n".join(messages) or "the engine gave no reason"
 
     def including(self, earlier: "Outcome") -> "Outcome":
-        """Add what an earlier pass of the same deployment did, and return this outcome."""
-        for operation, urns in earlier.steps.items():
-            self.steps[operation] = [*urns, *self.steps.get(operation, ())]
-        self.warnings = list(dict.fromkeys([*earlier.warnings, *self.warnings]))
-        return self
+        """Return this outcome together with that of an earlier pass of the same run.
+
+        What both passes say counts once: an operation on a resource, a failure, and a message.
+        """
+        return Outcome(
+            _joined(earlier.steps, self.steps),
+            earlier.done + self.done,
+            _distinct(earlier.warnings, self.warnings),
+            _distinct(earlier.failed_urns, self.failed_urns),
+            _joined(earlier.errors, self.errors),
+        )
 
     def other_errors(self) -> Iterator[str]:
         """Yield the errors that belong to no failed resource."""
-        failed = {host_of(urn) for urn in self._failed}
-        for urn, messages in self._errors.items():
+        failed = {host_of(urn) for urn in self.failed_urns}
+        for urn, messages in self.errors.items():
             if not urn or host_of(urn) not in failed:
                 yield from messages
+
+
+def _joined(
+    first: Mapping[str, list[str]], second: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    return {
+        key: _distinct(first.get(key, ()), second.get(key, ()))
+        for key in dict.fromkeys([*first, *second])
+    }
+
+
+def _distinct(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))
 
 
 def host_of(urn: str) -> str:
@@ -189,6 +220,8 @@ def without_colours(message: str) -> str:
 
 def counts_as_text(counts: Mapping[str, int]) -> str:
     """Return the number of changes of each operation as text, such as `3 created, 1 deleted`."""
-    words = {"create": "created", "update": "updated", "delete": "deleted", "import": "adopted"}
-    by_word = Counter({words.get(op, op): count for op, count in counts.items()})
+    by_word: Counter[str] = Counter()
+    for op, count in counts.items():
+        if op not in REPLACEMENT_PARTS:
+            by_word[WORDS.get(op, op)] += count
     return ", ".join(f"{count} {word}" for word, count in sorted(by_word.items()))

@@ -92,6 +92,15 @@ class FakeEngine(Engine):
         return self.next_outcome()
 
 
+class FailingEngine(FakeEngine):
+    """An engine that cannot start once its outcomes are used up."""
+
+    def next_outcome(self) -> Outcome:
+        if not self.outcomes:
+            raise EngineError("the backend is gone")
+        return super().next_outcome()
+
+
 def unchanged_situation(*hosts: str, settings: Settings | None = None) -> Situation:
     """Return a situation in which the live objects equal the plan."""
     resources = tuple(map(wanted, hosts))

@@ -159,7 +159,10 @@ def moved_pihole(root: Path, *outcomes: Outcome) -> tuple[FakeEngine, Situation]
 
 def test_records_move_to_another_pihole_in_two_passes(tmp_path: Path) -> None:
     engine, situation = moved_pihole(
-        tmp_path, Outcome({"same": ["one"]}), DONE, Outcome({"create": ["two"]})
+        tmp_path,
+        Outcome({"same": ["one"]}),
+        Outcome({"refresh": ["one"]}),
+        Outcome({"create": ["two"]}),
     )
 
     result = driver.up(engine, situation, ignore)
@@ -171,12 +174,12 @@ def test_records_move_to_another_pihole_in_two_passes(tmp_path: Path) -> None:
         ("refresh", f"urn::{A}/A"),
         ("up", declared),
     ]
-    assert result.outcome == Outcome({"create": ["two"], "same": ["one"]})
+    assert result.outcome == Outcome({"same": ["one"], "refresh": ["one"], "create": ["two"]})
 
 
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_failure_of_another_pihole_ends_the_run(tmp_path: Path, passes: int) -> None:
-    failed = Outcome(_failed=["urn::x"])
+    failed = Outcome(failed_urns=["urn::x"])
     engine, situation = moved_pihole(tmp_path, *[Outcome()] * (passes - 1), failed)
 
     assert driver.up(engine, situation, ignore).outcome == failed
@@ -243,7 +246,7 @@ def test_a_destroy_that_failed_keeps_the_annotations(tmp_path: Path) -> None:
     )
     engine = make_engine(tmp_path, situation, make_state(A), failed)
 
-    assert driver.destroy(engine, situation, ignore).outcome is failed
+    assert driver.destroy(engine, situation, ignore).outcome == failed
     assert written_annotations(situation) == []
 
 

@@ -114,9 +114,15 @@ def test_the_class_of_a_failure_is_read_from_its_message(
 
 def test_counts_of_operations_are_shown_as_text() -> None:
     assert counts_as_text({}) == ""
-    assert counts_as_text({"update": 2, "create": 3, "delete": 1, "import": 4, "replace": 5}) == (
-        "4 adopted, 3 created, 1 deleted, 5 replace, 2 updated"
-    )
+    counts = {"update": 2, "create": 3, "delete": 1, "import": 4, "import-replacement": 1}
+
+    assert counts_as_text(counts) == "5 adopted, 3 created, 1 deleted, 2 updated"
+
+
+def test_a_replacement_is_one_change_in_the_text() -> None:
+    counts = {"replace": 5, "create-replacement": 5, "delete-replaced": 5, "discard": 1}
+
+    assert counts_as_text(counts) == "1 discard, 5 replaced"
 
 
 RECORD = f"{URN}{RECORD_TYPE}::{A}/A"
