@@ -33,7 +33,7 @@ def declare(objects: list[Object]) -> None:
     batch = Batch(
         replace(empty, resources=resources),
         providers.provider_resource(empty.provider),
-        Bindings(no_hooks, no_hooks),
+        dict.fromkeys((True, False), Bindings(no_hooks, no_hooks)),
     )
 
     async def register() -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pic.cluster import managed_hosts
-from pic.cluster.events import EVENTS_A_RUN
 from pic.core import model
 from pic.core.errors import PicError, RefusedError, TargetError, with_class
 from pic.core.json_values import Raw, mapping, sequence, text
@@ -56,7 +55,7 @@ class DeployResult:
 
     Attributes:
         changes: The changes that it set out to make.
-        outcome: What the engine did in all passes; None if there was nothing to do, so no engine ran.
+        outcome: What the engine did in all passes; None if nothing had to be done, so none ran.
         unread_targets: The targets that did not answer, with the reason. pic leaves what they hold
             as it is.
         error: Why a later pass could not do its work, although an earlier one changed something.
@@ -213,11 +212,9 @@ class _Deployment:
                 ) from error
 
     def declare(self, plan: Plan, state: StackState) -> Outcome:
-        new = sum(resource.host not in state.resources for resource in plan.resources)
-        new += sum(model.record_id(record) not in state.records for record in plan.records)
-        # Each hook call costs time, even for an object that the engine only imports, so a large
-        # import posts no Event for each host.
-        situation = replace(self.situation, plan=plan, bulk=new > EVENTS_A_RUN)
+        names = {resource.host for resource in plan.resources} - state.resources.keys()
+        names |= set(map(model.record_id, plan.records)) - state.records.keys()
+        situation = replace(self.situation, plan=plan, unrecorded=frozenset(names))
         return _declaring(situation).run(self.engine.up)
 
 

@@ -38,6 +38,7 @@ class RunContext:
         unread_reasons: Why this run does not know what a target holds, by target. pic deletes
             nothing there.
         owners: The Ingresses of DNS records, by host.
+        quiet: The namespaces that get no Event for each change.
     """
 
     transport: Transport
@@ -45,6 +46,7 @@ class RunContext:
     events: bool
     unread_reasons: Mapping[str, str] = field(default_factory=dict)
     owners: Mapping[str, Sequence[Owner]] = field(default_factory=dict)
+    quiet: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,10 @@ class Hooks:
 
     async def _post(self, subject: InvolvedObject, reason: str, message: str) -> None:
         context = self._context
-        if context is None or not context.events or self._posted >= EVENTS_A_RUN:
+        if context is None or not context.events or subject.namespace in context.quiet:
+            return
+        # The changes that the plan knows fit. The engine may find more.
+        if self._posted >= EVENTS_A_RUN:
             return
         self._posted += 1
         await self._run_in_thread(

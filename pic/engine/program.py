@@ -16,9 +16,8 @@ import pulumi
 from pulumi.runtime.config import CONFIG
 
 from pic.cluster import listing, managed_hosts
-from pic.cluster.events import EVENTS_A_RUN
 from pic.cluster.listing import Transport
-from pic.core import model
+from pic.core import model, shares
 from pic.core.errors import (
     EngineError,
     PicError,
@@ -32,6 +31,7 @@ from pic.core.notices import Level, Notice
 from pic.engine import repair
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
+from pic.engine.event_shares import event_shares
 from pic.engine.hooks import Hooks, RunContext
 from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
@@ -91,19 +91,26 @@ def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Eng
 def bind(situation: Situation, hooks: Hooks) -> None:
     """Give the hooks the context of the run."""
     settings = situation.settings
+    owners = _record_owners(situation)
+    context = RunContext(
+        situation.transport,
+        situation.config.ownership,
+        settings.events,
+        _unread_reasons(settings, situation.unread_targets),
+        owners,
+        event_shares(situation.changes, owners, situation.unrecorded).quiet,
+    )
+    hooks.bind(context)
+
+
+def _record_owners(situation: Situation) -> dict[str, Sequence[Owner]]:
+    """Return the Ingresses of DNS records by host, also of those that are removed."""
     owners: dict[str, Sequence[Owner]] = {}
     for ingress in situation.snapshot.ingresses:
         for host in dns_records.managed_hosts([ingress]):
             owners[host] = (Owner(ingress.namespace, ingress.name, ingress.uid),)
     owners.update({record.host: record.owners for record in situation.plan.records})
-    context = RunContext(
-        situation.transport,
-        situation.config.ownership,
-        settings.events and not situation.bulk,
-        _unread_reasons(settings, situation.unread_targets),
-        owners,
-    )
-    hooks.bind(context)
+    return owners
 
 
 def release(
@@ -173,18 +180,28 @@ def declare(situation: Situation, hooks: Hooks) -> None:
 
 
 def _batches(situation: Situation, hooks: Hooks) -> list[Batch]:
-    settings = situation.settings
-    events = not situation.bulk and _reports_hosts(situation.changes, settings)
+    settings, changes = situation.settings, situation.changes
+    shared = event_shares(changes, _record_owners(situation), situation.unrecorded)
+    if settings.events and shared.message:
+        pulumi.log.info(shared.message)
     return [
-        _batch(target.declare(situation.plan, situation.snapshot, settings), hooks, events=events)
+        _batch(
+            target.declare(situation.plan, situation.snapshot, settings),
+            hooks,
+            shared.silent,
+            events=settings.events,
+        )
         for target in targets.active(settings)
     ]
 
 
-def _batch(declarations: Declarations, hooks: Hooks, *, events: bool) -> Batch:
+def _batch(
+    declarations: Declarations, hooks: Hooks, silent: frozenset[str], *, events: bool
+) -> Batch:
     bind_hooks = hooks.record_binding if declarations.hooks is HookSet.RECORD else hooks.binding
     provider = providers.provider_resource(declarations.provider)
-    return Batch(declarations, provider, bind_hooks(events=events))
+    bindings = {True: bind_hooks(events=events), False: bind_hooks(events=False)}
+    return Batch(declarations, provider, bindings, silent)
 
 
 async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks) -> None:
@@ -214,15 +231,6 @@ async def _warn(situation: Situation, hooks: Hooks) -> None:
         pulumi.log.info(f"{unposted} warnings could not be posted as Events at their Ingresses")
 
 
-def _reports_hosts(changes: Changes, settings: Settings) -> bool:
-    """Say whether each host gets an Event of its own: not if very many change at once."""
-    records = len(changes.records.created) + len(changes.records.updated)
-    count = len(changes.created) + len(changes.updated) + len(changes.moved) + records
-    if settings.events and count > EVENTS_A_RUN:
-        pulumi.log.info(f"{count} hosts change at once, so pic posts no Events for them")
-    return settings.events and count <= EVENTS_A_RUN
-
-
 def _config(environment: Mapping[str, str]) -> StackConfig:
     prefix = f"{PROJECT}:"
     values = {
@@ -244,9 +252,9 @@ def _kubeconfig_problems(settings: Settings, environment: Mapping[str, str]) -> 
 
 
 def _log_notices(notices: Sequence[Notice]) -> None:
-    """Show notices in the engine's log, warnings first."""
+    """Show notices in the engine's log, warnings first. If there are many, namespaces share it."""
     ordered = sorted(notices, key=lambda notice: (notice.level is not Level.WARNING, notice.order))
-    for notice in ordered[:SHOWN_NOTICES]:
+    for notice in shares.shared_out(ordered, SHOWN_NOTICES, lambda notice: notice.about.namespace):
         log = pulumi.log.warn if notice.level is Level.WARNING else pulumi.log.info
         log(text_report.notice_text(notice))
     if len(ordered) > SHOWN_NOTICES:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pic.core import shares
 from pic.core.ingress import Ingress
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
@@ -40,7 +41,8 @@ class EventText:
 def warnings(notices: Iterable[Notice], ingresses: Iterable[Ingress]) -> tuple[EventText, ...]:
     """Return the warnings about Ingresses of the cluster, sorted, at most `WARNINGS_A_RUN`.
 
-    An Ingress from a manifest file has no uid and cannot have Events.
+    If there are more, the namespaces share them, so that none takes the Events of another one. An
+    Ingress from a manifest file has no uid and cannot have Events.
     """
     uids = {(ingress.namespace, ingress.name): ingress.uid for ingress in ingresses if ingress.uid}
     messages: dict[tuple[Owner, str], set[str]] = {}
@@ -52,9 +54,9 @@ def warnings(notices: Iterable[Notice], ingresses: Iterable[Ingress]) -> tuple[E
             messages.setdefault((owner, notice.reason.value), set()).add(notice.message)
     # Sorted before the limit, so that every run picks the same warnings.
     ordered = sorted(messages, key=lambda key: (key[0].namespace, key[0].name, key[1]))
+    chosen = shares.shared_out(ordered, WARNINGS_A_RUN, lambda key: key[0].namespace)
     return tuple(
-        EventText(owner, reason, _text(sorted(messages[owner, reason])))
-        for owner, reason in ordered[:WARNINGS_A_RUN]
+        EventText(owner, reason, _text(sorted(messages[owner, reason]))) for owner, reason in chosen
     )
 
 

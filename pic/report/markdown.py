@@ -5,10 +5,12 @@ code, where it is neither markup nor a mention, and nothing in it can end the co
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 
+from pic.core import shares
 from pic.core.model import Plan
 from pic.core.visible import visible
 from pic.report import tables
@@ -106,53 +108,66 @@ class _Block:
 
     head: tuple[str, ...]
     rows: tuple[str, ...]
+    namespaces: tuple[str, ...]
 
-    def lines(self, shown: int) -> Iterator[str]:
-        """Yield the lines of the section with only the first rows."""
+    def lines(self, shown: Collection[int]) -> Iterator[str]:
+        """Yield the lines of the section with only these rows, which are given by their index."""
         # Without rows the title stays, and the header of the table goes.
         yield from self.head[: None if shown else 2]
-        yield from self.rows[:shown]
-        if shown < len(self.rows):
+        yield from (row for index, row in enumerate(self.rows) if index in shown)
+        if len(shown) < len(self.rows):
             yield ""
-            yield f"_{len(self.rows) - shown:,} of {len(self.rows):,} rows are not shown._"
+            yield f"_{len(self.rows) - len(shown):,} of {len(self.rows):,} rows are not shown._"
 
 
 def _document(head: Sequence[str], sections: Iterable[Section], foot: Sequence[str]) -> str:
     """Return the whole text. If it is too long, leave out the last rows and say so."""
     blocks = [_block(section) for section in sections]
-    whole = _text(head, blocks, [len(block.rows) for block in blocks], foot)
+    whole = _text(head, blocks, [range(len(block.rows)) for block in blocks], foot)
     if _length(whole) < LIMIT:
         return whole
     total = sum(len(block.rows) for block in blocks)
     # The longest possible text around the rows: each section says that rows are left out.
     trimmed_head = [*head, "", _trimmed(total, total)]
-    around = _length(_text(trimmed_head, blocks, [0] * len(blocks), foot))
+    around = _length(_text(trimmed_head, blocks, [()] * len(blocks), foot))
     around += sum(_length("\n".join(block.head)) for block in blocks)
     shown = _fitting(blocks, LIMIT - 1 - around)
-    return _text([*head, "", _trimmed(total - sum(shown), total)], blocks, shown, foot)
+    hidden = total - sum(map(len, shown))
+    return _text([*head, "", _trimmed(hidden, total)], blocks, shown, foot)
 
 
 def _trimmed(hidden: int, total: int) -> str:
     return (
-        f"**Trimmed: {hidden:,} of {total:,} rows are not shown, the least important ones.**"
-        " `--output html` and `--output json` show all rows."
+        f"**Trimmed: {hidden:,} of {total:,} rows are not shown, the least important ones of each"
+        " namespace.** `--output html` and `--output json` show all rows."
     )
 
 
-def _fitting(blocks: Sequence[_Block], room: int) -> list[int]:
-    """Return how many rows of each block fit, in order, up to the first that does not."""
+def _fitting(blocks: Sequence[_Block], room: int) -> list[set[int]]:
+    """Return which rows of each block fit, up to the first that does not.
+
+    The namespaces take turns, so that the rows of one do not push out those of another.
+    """
+    rows = [
+        (block.namespaces[index], number, index)
+        for number, block in enumerate(blocks)
+        for index in range(len(block.rows))
+    ]
+    turns = list(shares.in_turns(rows, itemgetter(0)))
     # Every row also takes a line break.
-    sizes = accumulate(_length(row) + 1 for block in blocks for row in block.rows)
-    remaining = sum(size <= room for size in sizes)
-    shown = []
-    for block in blocks:
-        shown.append(min(remaining, len(block.rows)))
-        remaining -= shown[-1]
+    sizes = accumulate(_length(blocks[number].rows[index]) + 1 for _, number, index in turns)
+    fitting = turns[: sum(size <= room for size in sizes)]
+    shown: list[set[int]] = [set() for _ in blocks]
+    for _, number, index in fitting:
+        shown[number].add(index)
     return shown
 
 
 def _text(
-    head: Sequence[str], blocks: Sequence[_Block], shown: Sequence[int], foot: Sequence[str]
+    head: Sequence[str],
+    blocks: Sequence[_Block],
+    shown: Sequence[Collection[int]],
+    foot: Sequence[str],
 ) -> str:
     lines = list(head)
     for block, rows in zip(blocks, shown, strict=True):
@@ -179,6 +194,7 @@ def _block(section: Section) -> _Block:
             )
             for row in section.rows
         ),
+        section.namespaces,
     )
 
 

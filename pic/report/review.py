@@ -46,6 +46,7 @@ class Loss:
     host: str
     lost: tuple[str, ...]
     after: Access
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,8 @@ def _losses(plan: Plan, changes: Changes) -> Iterator[Loss]:
     for weakening in changes.weakened:
         lost.setdefault(weakening.host, []).append(_PROTECTION[weakening.field])
     for host in sorted(lost):
-        yield Loss(host, tuple(lost[host]), access(resources[host].spec))
+        resource = resources[host]
+        yield Loss(host, tuple(lost[host]), access(resource.spec), resource.namespace)
 
 
 def as_json(review: Review) -> Json:

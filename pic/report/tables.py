@@ -5,7 +5,7 @@ Text, Markdown and HTML take their words from here, so that they agree on the sa
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pic.core.model import LiveRecord, LiveResource, Plan, Record, Resource
@@ -114,11 +114,30 @@ Row = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table with a title; a cell that is `None` stands for an absent value."""
+    """A table with a title; a cell that is `None` stands for an absent value.
+
+    Attributes:
+        namespaces: The namespace of each row; empty where a row has none.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    namespaces: tuple[str, ...]
+
+
+def _section(title: str, columns: tuple[Column, ...], rows: Iterable[tuple[str, Row]]) -> Section:
+    """Return a section.
+
+    Args:
+        title: Its title.
+        columns: Its columns.
+        rows: The rows, each with its namespace.
+    """
+    pairs = list(rows)
+    return Section(
+        title, columns, tuple(row for _, row in pairs), tuple(namespace for namespace, _ in pairs)
+    )
 
 
 _HOST, _ADDRESS, _ACCESS = Column("Host"), Column("Address"), Column("Access", literal=False)
@@ -142,43 +161,50 @@ def plan_sections(plan: Plan) -> list[Section]:
     """Return the tables of a plan that have rows."""
     sections = (
         _resources("Resources", plan.resources),
-        _addresses("DNS records", [(record.host, address(record)) for record in plan.records]),
+        _addresses("DNS records", [(record, address(record)) for record in plan.records]),
         _notices("Notices", plan.notices),
     )
     return [section for section in sections if section.rows]
 
 
 def _exposure(review: Review) -> Iterator[Section]:
-    yield Section(
+    yield _section(
         "Hosts that become public",
         (_HOST, Column("Access before", literal=False), _BACKENDS),
-        tuple(
+        (
             (
-                opening.resource.host,
-                opening.before or "new",
-                ", ".join(backends(opening.resource)),
+                opening.resource.namespace,
+                (
+                    opening.resource.host,
+                    opening.before or "new",
+                    ", ".join(backends(opening.resource)),
+                ),
             )
             for opening in review.openings
         ),
     )
-    yield Section(
+    yield _section(
         "Hosts that lose protection",
         (_HOST, Column("Protection lost", literal=False), Column("Access after", literal=False)),
-        tuple((loss.host, ", ".join(loss.lost), loss.after) for loss in review.losses),
+        ((loss.namespace, (loss.host, ", ".join(loss.lost), loss.after)) for loss in review.losses),
     )
 
 
 def _removals(changes: Changes) -> Iterator[Section]:
-    yield Section(
+    yield _section(
         "Removed hosts",
         (_HOST, _OBJECT),
-        tuple((live.host or None, place(live)) for live in changes.removed),
+        ((live.namespace, (live.host or None, place(live))) for live in changes.removed),
     )
-    yield Section(
+    yield _section(
         "Hosts that move to another namespace",
         (_HOST, Column("From"), Column("To")),
-        tuple(
-            (move.resource.host, place(move.live), place(move.resource)) for move in changes.moved
+        (
+            (
+                move.live.namespace,
+                (move.resource.host, place(move.live), place(move.resource)),
+            )
+            for move in changes.moved
         ),
     )
     yield _records("Removed DNS records", changes.records.removed)
@@ -187,32 +213,48 @@ def _removals(changes: Changes) -> Iterator[Section]:
 def _additions(changes: Changes) -> Iterator[Section]:
     yield _resources("New hosts", changes.created)
     # One row for each field, so a host may have several.
-    yield Section(
+    yield _section(
         "Changed fields",
         (_HOST, Column("Field"), Column("Live"), Column("Planned")),
-        tuple(
-            (update.resource.host, field.path, value(field.old), value(field.new))
+        (
+            (
+                update.resource.namespace,
+                (update.resource.host, field.path, value(field.old), value(field.new)),
+            )
             for update in changes.updated
             for field in update.fields
         ),
     )
     yield _records("New DNS records", changes.records.created)
-    yield Section(
+    yield _section(
         "Changed DNS records",
         (_HOST, Column("Live"), Column("Planned")),
-        tuple(
-            (update.record.host, update.live.ip, update.record.ip)
+        (
+            (
+                _record_namespace(update.record),
+                (update.record.host, update.live.ip, update.record.ip),
+            )
             for update in changes.records.updated
         ),
     )
 
 
 def _records(title: str, records: Sequence[Record | LiveRecord]) -> Section:
-    return _addresses(title, [(record.host, record.ip) for record in records])
+    return _addresses(title, [(record, record.ip) for record in records])
 
 
-def _addresses(title: str, rows: Sequence[tuple[str, str]]) -> Section:
-    return Section(title, (_HOST, _ADDRESS), tuple(rows))
+def _addresses(title: str, rows: Sequence[tuple[Record | LiveRecord, str]]) -> Section:
+    return _section(
+        title,
+        (_HOST, _ADDRESS),
+        ((_record_namespace(record), (record.host, address)) for record, address in rows),
+    )
+
+
+def _record_namespace(record: Record | LiveRecord) -> str:
+    """Return the namespace of a record; empty if pic does not know its Ingress any more."""
+    owners = record.owners if isinstance(record, Record) else ()
+    return owners[0].namespace if owners else ""
 
 
 def address(record: Record) -> str:
@@ -221,16 +263,19 @@ def address(record: Record) -> str:
 
 
 def _resources(title: str, resources: Sequence[Resource]) -> Section:
-    return Section(
+    return _section(
         title,
         (_HOST, _OBJECT, _TUNNEL, _ACCESS, _BACKENDS),
-        tuple(
+        (
             (
-                resource.host,
-                place(resource),
-                tunnel(resource) or None,
-                access_of(resource),
-                ", ".join(backends(resource)) or None,
+                resource.namespace,
+                (
+                    resource.host,
+                    place(resource),
+                    tunnel(resource) or None,
+                    access_of(resource),
+                    ", ".join(backends(resource)) or None,
+                ),
             )
             for resource in resources
         ),
@@ -238,20 +283,24 @@ def _resources(title: str, resources: Sequence[Resource]) -> Section:
 
 
 def _notices(title: str, notices: Sequence[Notice]) -> Section:
-    return Section(
+    columns = (
+        Column("Level", literal=False),
+        Column("Reason", literal=False),
+        _OBJECT,
+        Column("Message"),
+    )
+    return _section(
         title,
+        columns,
         (
-            Column("Level", literal=False),
-            Column("Reason", literal=False),
-            _OBJECT,
-            Column("Message"),
-        ),
-        tuple(
             (
-                notice.level.value,
-                notice.reason.value,
-                f"{notice.about.kind} {notice.about}",
-                notice.message,
+                notice.about.namespace,
+                (
+                    notice.level.value,
+                    notice.reason.value,
+                    f"{notice.about.kind} {notice.about}",
+                    notice.message,
+                ),
             )
             for notice in notices
         ),

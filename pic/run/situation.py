@@ -27,7 +27,8 @@ class Situation:
 
     Attributes:
         reported_warnings: Digests of the warnings that the last run reported as Events.
-        bulk: So much is new to the engine that pic posts no Event for each host.
+        unrecorded: The planned resources that the state does not have, by Pulumi name; empty if
+            pic has not read the state.
     """
 
     config: StackConfig
@@ -36,7 +37,7 @@ class Situation:
     plan: Plan
     changes: Changes
     reported_warnings: tuple[str, ...] = ()
-    bulk: bool = False
+    unrecorded: frozenset[str] = frozenset()
 
     @property
     def settings(self) -> Settings:

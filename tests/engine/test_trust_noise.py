@@ -1,7 +1,9 @@
-"""Tests that a run reports what every pass of the real engine did."""
+"""Tests that a run reports what every pass did, and that the namespaces share its Events."""
 
 import json
 
+from pic.cluster.events import EVENTS_A_RUN
+from pic.planning.annotations import PREFIX
 from tests.engine.stage import Stage
 
 
@@ -41,3 +43,36 @@ def test_25_a_destroy_reports_what_it_imported(stage: Stage) -> None:
     done = run.out.splitlines()[-1]
     assert (refused.code, run.code, done) == (3, 0, "Done: 2 adopted, 2 deleted, 2 updated.")
     assert stage.objects() == []
+
+
+def reasons(stage: Stage, namespace: str) -> list[str]:
+    """Return the reasons of the Events of pic in a namespace."""
+    events = stage.cluster.all("Event", namespace)
+    return [event["reason"] for event in events if event["source"].get("component") == "pic"]
+
+
+def fill(stage: Stage, class_name: str = "pangolin") -> None:
+    """Create or replace many Ingresses with a warning."""
+    for number in range(EVENTS_A_RUN):
+        name = f"h{number}"
+        stage.ingress(name, name, annotations={f"{PREFIX}odd": "x"}, class_name=class_name)
+
+
+def test_21_warnings_and_changes_of_one_namespace_leave_others_their_events(stage: Stage) -> None:
+    quiet = stage.add_namespace()
+    fill(stage)
+    stage.ingress("one", "one", namespace=quiet, annotations={f"{PREFIX}odd": "x"})
+
+    created = stage.pic("up")
+    stage.settings(maxRemovals=2 * EVENTS_A_RUN)
+    fill(stage, class_name="nginx")
+    stage.ingress("one", "two", namespace=quiet)
+    changed = stage.pic("up")
+
+    assert [created.out.splitlines()[-1], changed.out.splitlines()[-1]] == [
+        f"Done: {EVENTS_A_RUN + 1} created.",
+        f"Done: 1 created, {EVENTS_A_RUN + 1} deleted.",
+    ]
+    assert sorted(reasons(stage, quiet)) == ["Created", "Created", "Deleted", "UnknownAnnotation"]
+    # One Event of the hundred is that of the other namespace.
+    assert reasons(stage, stage.name) == ["UnknownAnnotation"] * (EVENTS_A_RUN - 1)

@@ -235,7 +235,7 @@ def test_a_run_that_changes_many_hosts_posts_no_events(
     registered = run()
 
     assert ("afterCreate" in registered.resources[1]["hooks"]) is events
-    message = [("INFO", f"{count} hosts change at once, so pic posts no Events for them")]
+    message = [("INFO", f"{count} hosts change at once in prod, so pic posts no Events for them")]
     assert registered.log == ([] if events else message)
 
 

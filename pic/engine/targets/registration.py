@@ -6,7 +6,7 @@ in a loop whose time is quadratic in their number.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -31,11 +31,22 @@ PARALLEL_CALLS = 64
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The declarations of one target, with the provider and the hooks of its resources."""
+    """The declarations of one target, with the provider and the hooks of its resources.
+
+    Attributes:
+        hooks: The hooks with Events, by True, and those without, by False.
+        silent: The resources whose changes are no Events, by name.
+    """
 
     declarations: Declarations
     provider: pulumi.ProviderResource
-    hooks: Bindings
+    hooks: Mapping[bool, Bindings]
+    silent: frozenset[str] = frozenset()
+
+    def binding(self, declaration: Declaration) -> pulumi.ResourceHookBinding:
+        """Return the hooks of a resource. Resources with the same hooks have the same object."""
+        bindings = self.hooks[declaration.name not in self.silent]
+        return bindings.adopting if declaration.adopting else bindings.usual
 
 
 async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
@@ -65,9 +76,10 @@ async def register(batch: Batch) -> frozenset[str]:
         Exception: The engine refuses a registration or ends.
     """
     declarations = batch.declarations.resources
+    bindings = {id(hooks): hooks for hooks in map(batch.binding, declarations)}
     calls = {
-        adopting: partial(_call, get_monitor(), await _shared_request(batch, hooks))
-        for adopting, hooks in ((False, batch.hooks.usual), (True, batch.hooks.adopting))
+        key: partial(_call, get_monitor(), await _shared_request(batch, hooks))
+        for key, hooks in bindings.items()
     }
     loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(PARALLEL_CALLS)
     try:
@@ -75,7 +87,7 @@ async def register(batch: Batch) -> frozenset[str]:
             *(
                 # The SDK keeps the state of the run in the context of the calling task.
                 loop.run_in_executor(
-                    threads, copy_context().run, calls[declaration.adopting], declaration
+                    threads, copy_context().run, calls[id(batch.binding(declaration))], declaration
                 )
                 for declaration in declarations
             )

@@ -174,8 +174,8 @@ def test_a_trimmed_text_says_at_its_top_that_it_is_trimmed() -> None:
         "**1,000 hosts become public, 1,000 hosts removed, 1,000 new hosts, 1,000 hosts changed,"
         " 1,000 warnings (0 live, 0 planned)**",
         "",
-        "**Trimmed: 3,430 of 5,000 rows are not shown, the least important ones.**"
-        " `--output html` and `--output json` show all rows.",
+        "**Trimmed: 3,431 of 5,000 rows are not shown, the least important ones of each"
+        " namespace.** `--output html` and `--output json` show all rows.",
         "",
         "#### Hosts that become public (1,000)",
         "",
@@ -185,7 +185,7 @@ def test_a_trimmed_text_says_at_its_top_that_it_is_trimmed() -> None:
         lines[-15:]
         == [
             "",
-            "_430 of 1,000 rows are not shown._",
+            "_431 of 1,000 rows are not shown._",
             *(
                 line
                 for title in ("New hosts", "Changed fields", "Notices")

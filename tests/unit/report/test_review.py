@@ -83,8 +83,8 @@ def test_a_host_that_loses_login_and_block_is_one_loss() -> None:
     plan = Plan((wanted("a", BLOCKED), wanted("b")))
 
     assert review.build(PROD, plan, replace(NONE, weakened=weakened)).losses == (
-        Loss("a", ("login",), Access.BLOCKED),
-        Loss("b", ("login", "block"), Access.PUBLIC),
+        Loss("a", ("login",), Access.BLOCKED, "prod"),
+        Loss("b", ("login", "block"), Access.PUBLIC, "prod"),
     )
 
 
