@@ -71,18 +71,22 @@ def prepare(options: argparse.Namespace, environment: Mapping[str, str]) -> Depl
         EngineError: There is no Pulumi CLI.
     """
     # These imports take a tenth of a second, which the other verbs save.
+    from pic.cluster import listing  # noqa: PLC0415
     from pic.engine import driver  # noqa: PLC0415
     from pic.run import situation as situations  # noqa: PLC0415
 
     stack, run_config = config(options, environment)
     progress = Progress(options)
-    steal_locks = getattr(options, "steal_locks", False)
+    settings = run_config.settings
+    steal_after = settings.lock_timeout if getattr(options, "steal_locks", False) else None
+    access = listing.resolve(settings, environment)
     engine = driver.engine_for(
-        run_config, stack, environment, progress.step, steal_locks=steal_locks
+        stack, environment, progress.step, access.pinned, steal_after=steal_after
     )
     engine.prefetch_outputs()
     common.progress(options, "reading the cluster")
-    return Deployment(engine, situations.connect_and_plan(run_config, environment))
+    transport = listing.connect_to(access)
+    return Deployment(engine, situations.read_and_plan(run_config, transport, environment))
 
 
 def progress_reporter(options: argparse.Namespace) -> Callable[[str], None]:

@@ -9,7 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from pic.cluster.connection import TIMEOUTS, ApiTransport, StatusError, Timeouts, Transport, connect
+from pic.cluster.access import ClusterAccess, resolve
+from pic.cluster.connection import (
+    TIMEOUTS,
+    ApiTransport,
+    StatusError,
+    Timeouts,
+    Transport,
+    connect,
+    connect_to,
+)
 from pic.core.errors import ClusterError
 from pic.core.json_values import MalformedError, Raw, mapping, text
 from pic.core.model import Schema
@@ -19,7 +28,17 @@ from pic.snapshot import pangolin
 from pic.snapshot.assemble import RawSnapshot
 
 # Other packages import the connection from here, so the Kubernetes API has one entry point.
-__all__ = ["TIMEOUTS", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
+__all__ = [
+    "TIMEOUTS",
+    "ApiTransport",
+    "ClusterAccess",
+    "StatusError",
+    "Timeouts",
+    "Transport",
+    "connect",
+    "connect_to",
+    "resolve",
+]
 
 # Objects in a page, as kubectl requests them.
 PAGE_SIZE = 500

@@ -9,15 +9,17 @@ import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pic.cluster import managed_hosts
+from pic.cluster.pinned import Pinned
 from pic.core import model
 from pic.core.errors import PicError, RefusedError, TargetError, with_class
 from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import LiveResource, Plan, Record
-from pic.engine import repair
+from pic.engine import private_kubeconfig, repair
 from pic.engine.backend import history
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
@@ -29,7 +31,6 @@ from pic.planning.changes import Changes
 from pic.run import fingerprint
 from pic.run import situation as situations
 from pic.run.situation import Situation
-from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings
 from pic.settings.stack_file import PROJECT
 
@@ -374,25 +375,24 @@ def _deployed(outputs: Raw) -> Raw:
 
 
 def engine_for(
-    config: StackConfig,
     stack: str,
     environment: Mapping[str, str],
     on_progress: Callable[[Outcome], None],
+    kubeconfig: Pinned,
     *,
-    steal_locks: bool = False,
+    steal_after: timedelta | None = None,
 ) -> Engine:
     """Return the engine for a stack of the project in the working directory.
 
     Args:
-        config: The settings of the run.
         stack: The name of the stack.
         environment: The environment of this process.
         on_progress: Gets the outcome so far, during a run.
-        steal_locks: Remove locks of other hosts that are older than `pic:lockTimeout`.
+        kubeconfig: Leads to the cluster that the run has read.
+        steal_after: Remove locks of other hosts that are older than this; None removes none.
     """
-    settings = config.settings
-    steal_after = settings.lock_timeout if steal_locks else None
-    kubeconfig = {"KUBECONFIG": settings.kubeconfig} if settings.kubeconfig else {}
-    variables = {**environment, **kubeconfig}
-    command = Command(environment)
-    return Engine(Path.cwd(), stack, variables, on_progress, command, steal_after)
+    private_kubeconfig.remove_abandoned()
+    root, command = Path.cwd(), Command(environment)
+    return Engine(
+        root, stack, environment, on_progress, command, steal_after, kubeconfig=kubeconfig
+    )

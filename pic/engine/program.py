@@ -15,7 +15,7 @@ from typing import TypeAlias
 import pulumi
 from pulumi.runtime.config import CONFIG
 
-from pic.cluster import listing, managed_hosts
+from pic.cluster import access, listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.core import model, shares
 from pic.core.errors import (
@@ -58,7 +58,11 @@ NOT_IN_TARGETS = (
 )
 
 
-def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Engine) -> None:
+def run(
+    environment: Mapping[str, str] = os.environ,
+    new_engine: NewEngine = Engine,
+    service_account: Path = access.SERVICE_ACCOUNT,
+) -> None:
     """Declare what the cluster's Ingresses request. The entry point for `pulumi up`.
 
     With PIC_RELEASE=1 it declares nothing and only registers the hooks, which a destroy needs.
@@ -66,6 +70,7 @@ def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Eng
     Args:
         environment: The environment of this process.
         new_engine: Makes the engine that reads the state of the stack.
+        service_account: The folder with the files of a pod's service account.
 
     Raises:
         pulumi.RunError: The run failed before it registered anything. It has the whole message.
@@ -74,8 +79,12 @@ def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Eng
     gc.disable()
     hooks = Hooks()
     try:
-        config = _config(environment)
-        transport = listing.connect(config.settings, environment)
+        config = _config(environment, service_account)
+        resolve = partial(
+            access.resolve, config.settings, environment, service_account=service_account
+        )
+        cluster = resolve()
+        transport = listing.connect_to(cluster)
         if environment.get(RELEASE) == "1":
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
@@ -83,7 +92,7 @@ def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Eng
             remarks = (*config.remarks, *_orphans(situation, new_engine))
             situation = replace(situation, config=replace(config, remarks=remarks))
             bind(situation, hooks)
-            declare(situation, hooks)
+            declare(situation, hooks, lambda: cluster.check_unchanged(resolve()))
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
 
@@ -161,8 +170,15 @@ def _unread_reasons(
     return {**inactive, **{name: with_class(error) for name, error in unread_targets.items()}}
 
 
-def declare(situation: Situation, hooks: Hooks) -> None:
+def declare(
+    situation: Situation, hooks: Hooks, check_cluster: Callable[[], None] = lambda: None
+) -> None:
     """Declare a plan if the guard agrees.
+
+    Args:
+        situation: What to declare.
+        hooks: The hooks of the run.
+        check_cluster: Raises an error if the engine may have reached another cluster.
 
     Raises:
         RefusedError: The guard refuses, and this is not a preview.
@@ -172,7 +188,7 @@ def declare(situation: Situation, hooks: Hooks) -> None:
     _ask_guard(situation.changes, settings)
     batches = _batches(situation, hooks)
     # The SDK awaits this coroutine before it waits for the remaining outputs.
-    pulumi.run(partial(_register, situation, batches, hooks))
+    pulumi.run(partial(_register, situation, batches, hooks, check_cluster))
     pulumi.export("resources", len(plan.resources))
     pulumi.export("digest", fingerprint.digest(plan, settings, situation.changes.going))
     pulumi.export("deployed", fingerprint.conditions(situation))
@@ -204,15 +220,20 @@ def _batch(
     return Batch(declarations, provider, bindings, silent)
 
 
-async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks) -> None:
+async def _register(
+    situation: Situation, batches: Sequence[Batch], hooks: Hooks, check_cluster: Callable[[], None]
+) -> None:
     if pulumi.runtime.is_dry_run():
         await registration.register_all(batches)
         return
+    check_cluster()
     warning = asyncio.ensure_future(_warn(situation, hooks))
     try:
         failed = await registration.register_all(batches)
     finally:
         await warning
+    # By now the plugin has read its kubeconfig. The engine deletes only after the program's end.
+    check_cluster()
     missing = [record for record in situation.plan.records if model.record_id(record) in failed]
     stale = managed_hosts.stale_annotations(
         situation.snapshot.ingresses, situation.plan, situation.settings, missing
@@ -231,24 +252,17 @@ async def _warn(situation: Situation, hooks: Hooks) -> None:
         pulumi.log.info(f"{unposted} warnings could not be posted as Events at their Ingresses")
 
 
-def _config(environment: Mapping[str, str]) -> StackConfig:
+def _config(environment: Mapping[str, str], service_account: Path) -> StackConfig:
     prefix = f"{PROJECT}:"
     values = {
         key.removeprefix(prefix): value
         for key, value in CONFIG.get().items()
         if key.startswith(prefix)
     }
-    find_problems = partial(_kubeconfig_problems, environment=environment)
+    find_problems = partial(
+        access.plugin_problems, environment=environment, service_account=service_account
+    )
     return stack_config.deployable(values, pulumi.get_stack(), environment, find_problems)
-
-
-def _kubeconfig_problems(settings: Settings, environment: Mapping[str, str]) -> list[str]:
-    if settings.kubeconfig in ("", environment.get("KUBECONFIG")):
-        return []
-    return [
-        "the engine's Kubernetes plugin does not know pic:kubeconfig: run with"
-        f" KUBECONFIG={settings.kubeconfig}, or use pic up"
-    ]
 
 
 def _log_notices(notices: Sequence[Notice]) -> None:

@@ -7,7 +7,6 @@ same plan for the same cluster.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.core.errors import TargetError
 from pic.core.model import Plan, Snapshot
@@ -59,15 +58,6 @@ class Situation:
             for target in targets.active(self.settings)
         }
         return {name: error for name, error in errors.items() if error}
-
-
-def connect_and_plan(config: StackConfig, environment: Mapping[str, str]) -> Situation:
-    """Connect to the cluster, read it and the active targets, and plan.
-
-    Raises:
-        ClusterError: The cluster could not be read completely.
-    """
-    return read_and_plan(config, listing.connect(config.settings, environment), environment)
 
 
 def read_and_plan(

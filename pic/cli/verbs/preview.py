@@ -41,11 +41,13 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
     stack, config = deploying.config(options, environment)
     comparison = reporting.compare(options, environment)
-    transport = listing.connect(config.settings, environment)
+    access = listing.resolve(config.settings, environment)
+    transport = listing.connect_to(access)
     situation = Situation(
         config, transport, comparison.snapshot, comparison.plan, comparison.changes
     )
-    engine = driver.engine_for(config, stack, environment, deploying.Progress(options).step)
+    progress = deploying.Progress(options).step
+    engine = driver.engine_for(stack, environment, progress, access.pinned)
     common.progress(options, "asking the engine for a preview")
     outcome = driver.preview(engine, situation)
     code = reporting.deliver(comparison.review, options, environment)

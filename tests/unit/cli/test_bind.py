@@ -200,6 +200,6 @@ def test_invalid_settings_are_reported_before_the_cluster_is_read(tmp_path: Path
 def test_the_settings_in_the_stack_file_select_the_cluster(tmp_path: Path) -> None:
     StackFile(tmp_path, "prod").merge({"kubeconfig": "/nowhere"})
 
-    message = r"^cannot connect to the cluster: Invalid kube-config file"
+    message = r"^cannot connect to the cluster: there is no kubeconfig at /nowhere\."
     with pytest.raises(ClusterError, match=message):
         bind.bind_stack(tmp_path, "prod", {}, {})
