@@ -17,7 +17,7 @@ from pic.cluster import endpoint
 from pic.cluster.access import SERVICE_ACCOUNT, ClusterAccess, resolve
 from pic.cluster.pinned import no_access_error
 from pic.core.errors import ClusterError
-from pic.core.json_values import text
+from pic.core.json_values import Raw, text
 from pic.settings.parse import Settings
 
 CHUNK = 64 * 1024  # bytes of a watch to read at once, at most
@@ -28,10 +28,12 @@ class StatusError(Exception):
 
     Attributes:
         status: The HTTP status.
+        namespace_gone: Whether the reason is that the namespace is being deleted or does not exist.
     """
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, *, namespace_gone: bool = False) -> None:
         self.status = status
+        self.namespace_gone = namespace_gone
         super().__init__(reason)
 
 
@@ -234,9 +236,20 @@ def _decode(status: int, data: bytes, url: str) -> object:
             raise ClusterError(f"{url} answered with something that is not JSON") from error
         answer = {}
     if status >= 400:
-        details = answer if isinstance(answer, dict) else {}
-        raise StatusError(status, text(details.get("message")) or "no reason given")
+        body = answer if isinstance(answer, dict) else {}
+        reason = text(body.get("message")) or "no reason given"
+        raise StatusError(status, reason, namespace_gone=_is_namespace_gone(status, body))
     return answer
+
+
+def _is_namespace_gone(status: int, body: Raw) -> bool:
+    match body.get("details"):
+        case {"kind": "namespaces"}:
+            return status == 404
+        case {"causes": [{"reason": "NamespaceTerminating"}, *_]}:
+            return True
+        case _:
+            return False
 
 
 def connect(

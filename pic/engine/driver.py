@@ -8,7 +8,7 @@ deployment itself. If nothing has to be done, there is no pass, and Pulumi is no
 import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 from pic.cluster import managed_hosts
 from pic.cluster.pinned import Pinned
 from pic.core import model
-from pic.core.errors import PicError, RefusedError, TargetError, with_class
+from pic.core.errors import PicError, RefusedError
 from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import LiveResource, Plan, Record
-from pic.engine import private_kubeconfig, repair
+from pic.engine import private_kubeconfig, repair, withholding
 from pic.engine.backend import history
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
-from pic.engine.outcome import Failure, Outcome
+from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Command
+from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
 from pic.planning import guard
 from pic.planning.changes import Changes
@@ -50,37 +51,6 @@ REMOVING_STEPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DeployResult:
-    """What a run did.
-
-    Attributes:
-        changes: The changes that it set out to make.
-        outcome: What the engine did in all passes; None if nothing had to be done, so none ran.
-        unread_targets: The targets that did not answer, with the reason. pic leaves what they hold
-            as it is.
-        error: Why a later pass could not do its work, although an earlier one changed something.
-    """
-
-    changes: Changes
-    outcome: Outcome | None = None
-    unread_targets: Mapping[str, TargetError] = field(default_factory=dict)
-    error: PicError | None = None
-
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """The resources that failed."""
-        return self.outcome.failures if self.outcome else ()
-
-    @property
-    def all_failures(self) -> tuple[Failure, ...]:
-        """The resources that failed, and the targets that did not answer."""
-        unread = (
-            Failure("", with_class(error), name) for name, error in self.unread_targets.items()
-        )
-        return (*self.failures, *unread)
-
-
 def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
     """Make the cluster and the targets match the plan.
 
@@ -100,7 +70,7 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         state = StackState() if outputs is None else engine.state()
         try:
             complete = replace(
-                _with_records_of_state(situation, state),
+                withholding.withhold(_with_records_of_state(situation, state), state),
                 reported_warnings=_reported_warnings(outputs or {}),
             )
             return _Deployment(engine, complete, tell).run(state, outputs or {})
@@ -235,7 +205,8 @@ def _result(changes: Changes, situation: Situation, passes: Iterable[Outcome]) -
         if not done.changed:
             raise
         error = raised
-    return DeployResult(changes, done, situation.unread_targets, error)
+    withheld = withholding.failures(situation.withheld)
+    return DeployResult(changes, done, situation.unread_targets, error, withheld)
 
 
 def _up_again(settings: Settings) -> str:
@@ -274,6 +245,8 @@ def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         if engine.outputs() is None:
             engine.create()
         state = engine.state()
+        # Nothing is made here, so no host waits.
+        situation = replace(withholding.withhold(situation, state), withheld={})
         try:
             passes = _removing_passes(engine, situation, removal, state, tell)
             result = _result(removal, situation, passes)

@@ -206,7 +206,7 @@ class Engine:
 
     def _check(self, outcome: Outcome, stderr: str) -> None:
         self._check_interrupted()
-        if self.command.code == 0 or outcome.failures:
+        if self.command.code == 0 or outcome.failures or outcome.pardoned:
             return
         owners = locks.parse(stderr)
         if owners is not None:

@@ -28,13 +28,14 @@ from pic.core.errors import (
 )
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
-from pic.engine import repair
+from pic.engine import repair, withholding
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.event_shares import event_shares
 from pic.engine.hooks import Hooks, RunContext
 from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
+from pic.engine.withholding import withhold
 from pic.planning import dns_records, guard
 from pic.planning.changes import Changes
 from pic.report import event_texts
@@ -43,7 +44,7 @@ from pic.run import fingerprint, stack_config, targets
 from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
-from pic.run.targets.interface import Declarations, HookSet
+from pic.run.targets.interface import Declarations, HookSet, Target
 from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT
 
@@ -89,10 +90,11 @@ def run(
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
             situation = situations.read_and_plan(config, transport, environment)
-            remarks = (*config.remarks, *_orphans(situation, new_engine))
-            situation = replace(situation, config=replace(config, remarks=remarks))
+            situation = _complete(_settled(situation, environment), new_engine)
             bind(situation, hooks)
             declare(situation, hooks, lambda: cluster.check_unchanged(resolve()))
+            for failure in withholding.failures(situation.withheld):
+                pulumi.log.warn(f"{failure.host}: {failure.message}")
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
 
@@ -107,7 +109,8 @@ def bind(situation: Situation, hooks: Hooks) -> None:
         settings.events,
         _unread_reasons(settings, situation.unread_targets),
         owners,
-        event_shares(situation.changes, owners, situation.unrecorded).quiet,
+        event_shares(situation.changes, owners, situation.unrecorded).quiet
+        | situation.going_namespaces,
     )
     hooks.bind(context)
 
@@ -201,14 +204,16 @@ def _batches(situation: Situation, hooks: Hooks) -> list[Batch]:
     if settings.events and shared.message:
         pulumi.log.info(shared.message)
     return [
-        _batch(
-            target.declare(situation.plan, situation.snapshot, settings),
-            hooks,
-            shared.silent,
-            events=settings.events,
-        )
+        _batch(_declarations(target, situation), hooks, shared.silent, events=settings.events)
         for target in targets.active(settings)
     ]
+
+
+def _declarations(target: Target, situation: Situation) -> Declarations:
+    """Return what a target declares: its part of the plan, and what it keeps as it is."""
+    planned = target.declare(situation.plan, situation.snapshot, situation.settings)
+    kept = situation.kept.get(str(target.name), ())
+    return replace(planned, resources=[*planned.resources, *kept])
 
 
 def _batch(
@@ -275,16 +280,30 @@ def _log_notices(notices: Sequence[Notice]) -> None:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 
 
-def _orphans(situation: Situation, new_engine: NewEngine) -> Sequence[Notice]:
-    """Return notices about what the engine will leave, because its state does not have it."""
+def _settled(situation: Situation, environment: Mapping[str, str]) -> Situation:
+    """Wait for what is going, except in a preview."""
+    if not situation.changes.waiting or pulumi.runtime.is_dry_run():
+        return situation
+    # Only such a run needs this import.
+    from pic.cluster.wait import Clock  # noqa: PLC0415
+    from pic.run import settling  # noqa: PLC0415
+
+    return settling.settle(situation, environment, Clock(pulumi.log.info))
+
+
+def _complete(situation: Situation, new_engine: NewEngine) -> Situation:
+    """Add what only the state shows, if it matters: what is going, and what nothing declares."""
     changes = situation.changes
-    if not any(part.removals for part in changes.parts):
-        return ()
+    if not changes.going and not any(part.removals for part in changes.parts):
+        return situation
     state = _find_state(new_engine)
     if state is None:
-        return ()
+        return situation
     records = repair.stray_records(changes, state, situation.settings)
-    return tuple(repair.orphans(repair.strays(changes, state), records))
+    orphans = repair.orphans(repair.strays(changes, state), records)
+    config = situation.config
+    remarks = (*config.remarks, *orphans)
+    return withhold(replace(situation, config=replace(config, remarks=remarks)), state)
 
 
 def _find_state(new_engine: NewEngine) -> StackState | None:

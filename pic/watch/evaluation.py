@@ -158,7 +158,7 @@ def _work(
         [live.key for live in changes.removed],
         [[move.live.key, move.resource.key] for move in changes.moved],
         # A host that waits for an object to go is due once the object is gone.
-        [resource.key for resource in changes.waiting],
+        [waiting.resource.key for waiting in changes.waiting],
         _records(changes.records),
         [[annotation.ingress.uid, *annotation.hosts] for annotation in annotations],
         {name: error.kind.value for name, error in situation.unread_targets.items()},

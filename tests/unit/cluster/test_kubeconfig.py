@@ -133,3 +133,31 @@ def test_as_a_program_it_prints_the_access(
     runpy.run_path(str(Path(kubeconfig.__file__)), run_name="__main__")
 
     assert Access(**json.loads(capsys.readouterr().out)).server == SERVER
+
+
+@pytest.mark.parametrize(
+    ("status", "details", "expected"),
+    [
+        (
+            403,
+            {"causes": [{"reason": "NamespaceTerminating", "field": "metadata.namespace"}]},
+            True,
+        ),
+        (404, {"kind": "namespaces", "name": "preview"}, True),
+        (403, {"kind": "namespaces"}, False),
+        (404, {"kind": "ingresses", "causes": []}, False),
+        (403, None, False),
+    ],
+)
+def test_26_an_error_says_whether_the_namespace_is_gone(
+    tmp_path: Path, status: int, details: object, *, expected: bool
+) -> None:
+    with serving() as api:
+        environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
+        transport = listing.connect(Settings(), environment, SHORT_TIMEOUTS)
+        api.set_answers("/x", Answer({"message": "no", "details": details}, status))
+
+        with pytest.raises(listing.StatusError) as caught:
+            transport.get("/x")
+
+    assert caught.value.namespace_gone is expected

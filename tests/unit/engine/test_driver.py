@@ -11,8 +11,8 @@ from pic.cluster.events import EVENTS_A_RUN
 from pic.cluster.pinned import Pinned
 from pic.core.model import LiveResource
 from pic.engine import driver
-from pic.engine.driver import DeployResult
 from pic.engine.outcome import Failure, Outcome
+from pic.engine.result import DeployResult
 from pic.run import fingerprint
 from pic.settings.parse import Settings
 from tests.support import engine as mocks
