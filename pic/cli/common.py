@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from pic.core import logs
+from pic.core import logs, names
 from pic.core.logs import LogFormat
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
@@ -69,13 +69,20 @@ def _wrapped(text: str) -> str:
 
 
 def add_manifests(verb: argparse.ArgumentParser) -> None:
-    """Add the flag that names manifest files."""
+    """Add the flags that name manifest files, and the namespace of their objects."""
     verb.add_argument(
         "--manifests",
         nargs="+",
         default=[],
         metavar="PATH",
         help="plan as if these manifests were applied: files, folders, or - for standard input",
+    )
+    verb.add_argument(
+        "--namespace",
+        type=namespace,
+        default="",
+        metavar="NAME",
+        help="the namespace of the objects in files that name none, as for kubectl",
     )
 
 
@@ -146,6 +153,17 @@ def with_log_level(config: StackConfig) -> StackConfig:
     """Set the log level of the settings, and return the settings."""
     logs.set_level(logging.getLevelNamesMapping()[config.settings.log_level.upper()])
     return config
+
+
+def namespace(value: str) -> str:
+    """Read the name of a namespace, or an empty text, which names none.
+
+    Raises:
+        argparse.ArgumentTypeError: It is not a legal name.
+    """
+    if value and not names.is_label_name(value):
+        raise argparse.ArgumentTypeError(f"{value!r} is not a legal name of a namespace")
+    return value
 
 
 def seconds(value: str) -> float:

@@ -84,7 +84,7 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
     stack, config = common.load(options, environment)
     if not options.snapshot:
         common.progress(options, "reading the cluster")
-    branch = Branch(options.manifests, options.base, options.removed)
+    branch = Branch(options.manifests, options.base, options.removed, options.namespace)
     return comparison.compare(stack, config, environment, branch, options.snapshot)
 
 
@@ -120,7 +120,7 @@ def _conclude(review: Review, options: argparse.Namespace) -> int:
         code = RefusedError.exit_code
         common.fail(options, f"the guard refuses these changes: {reasons}", code, digest)
         return code
-    if options.expect_no_changes and review.changes:
+    if options.expect_no_changes and review.has_changes:
         common.fail(options, f"there are changes: {tables.counts(review)}", DIFFERENT)
         return DIFFERENT
     return 0

@@ -38,8 +38,7 @@ class RunContext:
         unread_reasons: Why this run does not know what a target holds, by target. pic deletes
             nothing there.
         owners: The Ingresses of DNS records, by host.
-        quiet: The namespaces that get no Event for each change, or none at all: the API server
-            creates nothing in one that is being deleted.
+        quiet: The namespaces that get no Event for each change.
     """
 
     transport: Transport

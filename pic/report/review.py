@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pic.core.model import LiveRecord, Plan, Record, Resource, Spec
 from pic.core.notices import Level, Notice, Ref
+from pic.core.outside import OutsideExposure
 from pic.planning import serialise
 from pic.planning.changes import Changes, Move, Update
 from pic.planning.guard import Refusal
@@ -63,6 +64,7 @@ class Review:
         refusals: Why the guard refuses the changes; empty if it allows them.
         stale_acknowledgement: An acknowledgement that was given for other changes.
         held_records: DNS records that stay unchanged because their Ingress cannot be understood.
+        outside: PangolinResources that the branch itself adds, changes or removes, sorted by host.
     """
 
     project: str
@@ -75,6 +77,12 @@ class Review:
     refusals: tuple[Refusal, ...] = ()
     stale_acknowledgement: str = ""
     held_records: tuple[Record, ...] = ()
+    outside: tuple[OutsideExposure, ...] = ()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a deployment, or the branch itself, would change what is exposed."""
+        return bool(self.changes or self.outside)
 
     @property
     def has_records(self) -> bool:
@@ -206,6 +214,7 @@ def as_json(review: Review) -> Json:
             {"host": loss.host, "loses": list(loss.lost), "after": loss.after}
             for loss in review.losses
         ],
+        "outside": list(map(_json_outside, review.outside)),
         "removed": [{"host": live.host or None, **_key(live.key)} for live in changes.removed],
         "moved": [
             {
@@ -219,6 +228,22 @@ def as_json(review: Review) -> Json:
         "updated": [_json_update(update) for update in changes.updated],
         **({"records": _json_records(review)} if review.has_records else {}),
         "notices": [serialise.notice(notice) for notice in review.notices],
+    }
+
+
+def _json_outside(exposure: OutsideExposure) -> Json:
+    """Return an object past pic; what cannot be read is null."""
+    resource, before = exposure.resource, exposure.before
+    return {
+        "change": exposure.change,
+        "host": exposure.host or None,
+        "namespace": exposure.namespace,
+        "name": exposure.name,
+        "access": access(resource.spec) if resource else None,
+        "login": bool(resource.spec.http.sso) if resource else None,
+        "block": bool(resource.spec.http.block_access) if resource else None,
+        "accessBefore": access(before.spec) if before else None,
+        "remark": exposure.remark or None,
     }
 
 
@@ -253,6 +278,7 @@ def _json_counts(review: Review) -> Mapping[str, int | None]:
         "planned": changes.planned_count,
         "public": len(review.openings),
         "weakened": len(review.losses),
+        "outside": len(review.outside),
         "removed": len(changes.removed),
         "moved": len(changes.moved),
         "created": len(changes.created),

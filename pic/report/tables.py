@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pic.core.model import LiveRecord, LiveResource, Plan, Record, Resource
 from pic.core.notices import Level, Notice
+from pic.core.outside import OutsideChange, OutsideExposure
 from pic.planning.changes import Changes
 from pic.report.review import Review, access
 
@@ -44,6 +45,7 @@ def counts(review: Review) -> str:
     parts = [
         _many(len(review.openings), "host becomes public", "hosts become public"),
         _many(len(review.losses), "host loses protection", "hosts lose protection"),
+        _many(len(review.outside), "exposure outside pic", "exposures outside pic"),
         _many(len(changes.removed), "host removed", "hosts removed"),
         _many(len(changes.moved), "host moved", "hosts moved"),
         _many(len(changes.created), "new host", "new hosts"),
@@ -54,7 +56,7 @@ def counts(review: Review) -> str:
     ]
     shown = [part for part in parts if part]
     # Without changes there may still be notices.
-    if not changes:
+    if not review.has_changes:
         shown.insert(0, "no changes")
     return f"{', '.join(shown)} ({_sizes(review)})"
 
@@ -187,6 +189,30 @@ def _exposure(review: Review) -> Iterator[Section]:
         "Hosts that lose protection",
         (_HOST, Column("Protection lost", literal=False), Column("Access after", literal=False)),
         ((loss.namespace, (loss.host, ", ".join(loss.lost), loss.after)) for loss in review.losses),
+    )
+    yield _section(
+        "Exposures outside pic",
+        (
+            _HOST,
+            _OBJECT,
+            Column("Change", literal=False),
+            Column("Access before", literal=False),
+            _ACCESS,
+            Column("Remark"),
+        ),
+        ((exposure.namespace, _outside(exposure)) for exposure in review.outside),
+    )
+
+
+def _outside(exposure: OutsideExposure) -> Row:
+    resource, before, removed = exposure.resource, exposure.before, OutsideChange.REMOVED
+    return (
+        exposure.host or None,
+        f"{exposure.namespace}/{exposure.name}",
+        exposure.change,
+        access(before.spec) if before else None,
+        access(resource.spec) if resource and exposure.change is not removed else None,
+        exposure.remark or None,
     )
 
 

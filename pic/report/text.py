@@ -5,18 +5,20 @@ from collections.abc import Iterator, Sequence
 
 from tabulate import tabulate
 
-from pic.core.model import Plan, Record, Resource
+from pic.core.model import LiveResource, Plan, Record, Resource
 from pic.core.notices import Level, Notice
+from pic.core.outside import OutsideChange, OutsideExposure
 from pic.core.visible import visible
 from pic.planning.changes import Changes, FieldChange, Update
 from pic.planning.record_changes import RecordChanges
 from pic.report import tables
-from pic.report.review import Review, openings
+from pic.report.review import Review, access, openings
 
 # An update is one line here. The other forms show all of its fields.
 MAX_FIELDS = 6
 ABSENT = "(absent)"
 
+_CHANGED = OutsideChange.CHANGED
 _WEAKENINGS = {
     "sso": "no longer requires login (sso)",
     "blockAccess": "no longer blocks access (blockAccess)",
@@ -103,12 +105,31 @@ def render_review(review: Review) -> str:
     parts = [
         tables.counts(review),
         _refusal(review) if review.refusals else "",
-        render_changes(review.changes),
+        render_changes(review.changes) if review.changes or not review.outside else "",
+        "\n".join(map(_outside, review.outside)),
         _held(review.held_records),
         _notices(review.notices),
         tables.footer(review),
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _outside(exposure: OutsideExposure) -> str:
+    """Return one line about a PangolinResource that the branch itself writes."""
+    sign = "-" if exposure.change is OutsideChange.REMOVED else "!"
+    place = f"{exposure.namespace}/{exposure.name}"
+    facts = [
+        f"{sign} outside pic: PangolinResource {place} is {exposure.change}",
+        f"host: {exposure.host or ABSENT}",
+        f"access: {_access(exposure.resource)}",
+        *([f"was: {_access(exposure.before)}"] if exposure.change is _CHANGED else []),
+        *([exposure.remark] if exposure.remark else []),
+    ]
+    return visible(", ".join(facts))
+
+
+def _access(resource: LiveResource | None) -> str:
+    return access(resource.spec) if resource else "unknown"
 
 
 def _refusal(review: Review) -> str:
@@ -142,8 +163,8 @@ def _additions(changes: Changes) -> Iterator[str]:
     for weakening in changes.weakened:
         yield f"! {weakening.host} {_WEAKENINGS[weakening.field]}"
     for resource in changes.created:
-        access = tables.access_of(resource)
-        yield f"+ {resource.host} ({tables.place(resource)}) is created, access: {access}"
+        now = tables.access_of(resource)
+        yield f"+ {resource.host} ({tables.place(resource)}) is created, access: {now}"
     for update in changes.updated:
         yield f"~ {update.resource.host}: {_fields(update)}"
 

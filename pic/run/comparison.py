@@ -1,10 +1,11 @@
 """Compares the cluster with and without the files of a branch, and builds the review of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pic.core.model import Plan, Snapshot
 from pic.core.notices import Notice
+from pic.core.outside import OutsideExposure
 from pic.planning import guard
 from pic.planning.changes import Changes
 from pic.report import review as reviews
@@ -24,6 +25,7 @@ class Comparison:
     Attributes:
         notices_before: The notices that the cluster has without the branch. The review hides them.
             None if there is no branch, and then the review shows all notices.
+        outside: The PangolinResources that the branch itself adds, changes or removes.
     """
 
     stack: str
@@ -32,6 +34,7 @@ class Comparison:
     plan: Plan
     changes: Changes
     notices_before: frozenset[Notice] | None
+    outside: tuple[OutsideExposure, ...] = ()
 
     @property
     def review(self) -> Review:
@@ -46,6 +49,7 @@ class Comparison:
         )
         if self.notices_before is None:
             return review
+        review = replace(review, outside=self.outside)
         return reviews.hide_notices(review, self.notices_before)
 
 
@@ -68,7 +72,7 @@ def compare(
     changes = planning.changes_for(config, snapshot, plan)
     before = [notice for raw in proposed.before for notice in _planned(config, raw)[1].notices]
     notices = frozenset(before) if proposed.before else None
-    return Comparison(stack, config, snapshot, plan, changes, notices)
+    return Comparison(stack, config, snapshot, plan, changes, notices, proposed.outside)
 
 
 def _planned(config: StackConfig, raw: RawSnapshot) -> tuple[Snapshot, Plan]:

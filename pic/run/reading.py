@@ -79,12 +79,21 @@ def live_snapshot(
     environment: Mapping[str, str],
     paths: Sequence[str] = (),
     snapshot_path: str = "",
+    namespace: str = "",
 ) -> Snapshot:
     """Return the snapshot of the cluster, with manifest files laid over it.
+
+    Args:
+        settings: The settings of the run.
+        environment: Holds the kubeconfig and credentials.
+        paths: The manifest files.
+        snapshot_path: The path of a snapshot file, or `-` for standard input.
+        namespace: The namespace of objects that name none; empty means `default`.
 
     Raises:
         ClusterError: The cluster could not be read completely.
         ManifestError: A file cannot be read.
     """
     raw = read_cluster_or_file(settings, environment, snapshot_path)
-    return assemble.snapshot(propose(raw, Branch(paths), settings).after)
+    branch = Branch(paths, namespace=namespace)
+    return assemble.snapshot(propose(raw, branch, settings).after)

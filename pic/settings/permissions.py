@@ -7,7 +7,7 @@ The permissions to read come from `pic.settings.kinds`. Those to write come from
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pic.settings.kinds import NAMESPACE_KIND, needed_kinds, watched_namespaces
+from pic.settings.kinds import needed_kinds, watched_namespaces
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 
 LEASES = "coordination.k8s.io"
@@ -24,7 +24,6 @@ class Permission:
         why: What pic needs it for, such as "to find the tunnels".
         namespace: Empty means all namespaces, or a resource without a namespace.
         name: Empty means every object.
-        optional: Whether a run works without it, and only knows less.
     """
 
     group: str
@@ -33,7 +32,6 @@ class Permission:
     why: str
     namespace: str = ""
     name: str = ""
-    optional: bool = False
 
     def __str__(self) -> str:
         full = f"{self.resource}.{self.group}" if self.group else self.resource
@@ -46,7 +44,6 @@ def read_permissions(settings: Settings) -> Iterator[Permission]:
     for kind in needed_kinds(settings):
         for namespace in kind.namespaces(settings):
             yield Permission(kind.group, kind.plural, "list", kind.why, namespace)
-    yield from _namespace_permissions(settings)
     # The uid of kube-system identifies the cluster: it exists in every cluster and never changes.
     yield Permission("", "namespaces", "get", "to identify the cluster", name="kube-system")
     # With a fixed pic:resourceSchema, pic works without this permission for the whole cluster.
@@ -58,15 +55,6 @@ def read_permissions(settings: Settings) -> Iterator[Permission]:
             "to adapt to the installed CRD",
             name="pangolinresources.tunnel.pangolin.io",
         )
-
-
-def _namespace_permissions(settings: Settings) -> Iterator[Permission]:
-    kind = NAMESPACE_KIND
-    why = f"optional, {kind.why}"
-    if not settings.namespaces:
-        yield Permission(kind.group, kind.plural, "list", why, optional=True)
-    for namespace in settings.namespaces:
-        yield Permission(kind.group, kind.plural, "get", why, namespace, optional=True)
 
 
 def _needs_crd(settings: Settings) -> bool:
@@ -90,7 +78,7 @@ def watch_permissions(settings: Settings, namespace: str) -> Iterator[Permission
     """
     # A watch begins with a list, so pic needs both verbs for the same collections.
     for permission in read_permissions(settings):
-        if permission.verb == "list" and not permission.optional:
+        if permission.verb == "list":
             yield Permission(
                 permission.group,
                 permission.resource,

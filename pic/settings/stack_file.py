@@ -11,9 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from pic.core import yaml_text
 from pic.core.errors import SettingsError
-from pic.core.yaml_text import YamlError
 
 FOLDER = "stacks"
 # Pulumi puts the name of the project before the keys of its settings.
@@ -114,15 +112,12 @@ class StackFile:
 
     def _content(self) -> dict[str, object]:
         try:
-            content = yaml_text.read(self.path)
+            content = yaml.safe_load(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise SettingsError([f"{self.display_path} does not exist: {self._hint()}"]) from error
-        except OSError as error:
-            raise SettingsError(
-                [f"{self.display_path} cannot be read: {error.strerror}"]
-            ) from error
-        except YamlError as error:
-            raise SettingsError([f"{self.display_path} cannot be read: {error}"]) from error
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+            problem = " ".join(str(error).split())
+            raise SettingsError([f"{self.display_path} cannot be read: {problem}"]) from error
         if not isinstance(content, dict | None):
             raise SettingsError([f"{self.display_path} must contain a YAML map"])
         return content or {}

@@ -60,16 +60,23 @@ class RawSnapshot:
 
 
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
-    """Sort the objects of files by kind, and ignore kinds and API groups that pic does not read.
-
-    A PangolinResource counts as live only if it has a stack label, because then pic created it.
-    """
+    """Sort the objects of files by kind, and ignore kinds and API groups that pic does not read."""
     objects: dict[str, list[Raw]] = {}
     for body in bodies:
-        kind = text(body.get("kind"))
-        if _is_read(body) and (kind != RESOURCE or _has_stack_label(body)):
-            objects.setdefault(kind, []).append(body)
+        if _is_read(body):
+            objects.setdefault(text(body.get("kind")), []).append(body)
     return RawSnapshot(objects, schema=schema)
+
+
+def as_live(files: RawSnapshot) -> RawSnapshot:
+    """Return the objects of files as if the files were the cluster.
+
+    A PangolinResource counts as live only if it was saved from a cluster, where pic had created it:
+    if it has a uid and a stack label.
+    """
+    live = list(filter(_is_saved, files.objects.get(RESOURCE, ())))
+    others = {kind: bodies for kind, bodies in files.objects.items() if kind != RESOURCE}
+    return replace(files, objects={**others, **({RESOURCE: live} if live else {})})
 
 
 def snapshot(raw: RawSnapshot) -> Snapshot:
@@ -161,6 +168,11 @@ def _group(body: Raw) -> str:
     return group if slash else ""
 
 
-def _has_stack_label(body: Raw) -> bool:
+def _is_saved(resource: Raw) -> bool:
+    return bool(_metadata(resource).get("uid")) and has_stack_label(resource)
+
+
+def has_stack_label(body: Raw) -> bool:
+    """Return whether an object has the label that pic gives to its own."""
     labels = _metadata(body).get("labels")
     return isinstance(labels, Mapping) and names.STACK_LABEL in labels

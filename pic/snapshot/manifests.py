@@ -4,22 +4,22 @@ Files may come from a pull request of a stranger. So YAML is read without PyYAML
 (`yaml_reader`), and no input makes pic run code, recurse without end or fill the memory.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, NoReturn, TextIO, TypeGuard
+from dataclasses import dataclass, replace
+from typing import BinaryIO, TextIO, TypeGuard
 
 from pic.core.errors import ManifestError
+from pic.core.json_values import text as as_text
+from pic.settings.kinds import BY_NAME, Kind
+from pic.snapshot import manifest_files
 from pic.snapshot.yaml_reader import ParsedDocument, TextError, documents
 
-STDIN = "-"
-EXTENSIONS = (".json", ".yaml", ".yml")
 TEMPLATE_HINT = (
     "if this is a Helm template, render it first: helm template … | pic plan --manifests -"
 )
+NAMESPACE_HINT = "write metadata.namespace, or pass --namespace NAME"
 
-_DEFAULT_NAMESPACE = "default"
+DEFAULT_NAMESPACE = "default"
 _Raw = Mapping[str, object]
 
 
@@ -36,18 +36,27 @@ class Document:
     body: Mapping[str, object]
 
 
-def read(paths: Sequence[str], stdin: TextIO | BinaryIO) -> tuple[Document, ...]:
+def read(
+    paths: Sequence[str], stdin: TextIO | BinaryIO, namespace: str | None = DEFAULT_NAMESPACE
+) -> tuple[Document, ...]:
     """Read all objects in files, in folders and, for `-`, in standard input.
 
-    A folder includes its subfolders, except hidden ones. A file that is named twice is read once.
     The objects come in the order of the paths, and within a folder in the order of the file names.
 
+    Args:
+        paths: Files, folders, and `-`.
+        stdin: Read for `-`.
+        namespace: The namespace of objects that name none. None refuses such an object, if it is of
+            a kind that pic reads.
+
     Raises:
-        ManifestError: A file cannot be read, or an object occurs twice.
+        ManifestError: A file cannot be read, an object occurs twice, or its namespace is unclear.
     """
-    objects: list[Document] = []
-    for source, data in _sources(paths, stdin):
-        objects.extend(parse(data, source))
+    objects = [
+        _placed(document, namespace)
+        for where, content in manifest_files.contents(paths, stdin)
+        for document in parse(content, where)
+    ]
     _refuse_duplicates(objects)
     return tuple(objects)
 
@@ -56,8 +65,8 @@ def parse(text: str | bytes, source: str) -> Iterator[Document]:
     """Yield the objects in a text, and those in lists such as `kind: List`.
 
     Documents without kind and apiVersion are ignored, because folders of manifests often contain
-    other YAML, such as Helm values. A mistake inside such a document is ignored too, unless the
-    parser cannot read past it.
+    other YAML, such as Helm values. A list needs no apiVersion. A mistake inside such a document is
+    ignored too, unless the parser cannot read past it.
 
     Args:
         text: The content, perhaps of several documents.
@@ -103,7 +112,7 @@ def _objects(document: ParsedDocument, source: str) -> Iterator[Document]:
             yield Document(f"{source}:{line}", body)
             continue
         # Aliases can nest lists so that a few lines stand for more objects than fit into memory.
-        if id(items) in lists:
+        if items and id(items) in lists:
             raise TextError(line, "an alias repeats a list of objects")
         lists.add(id(items))
         stack.extend(
@@ -114,14 +123,23 @@ def _objects(document: ParsedDocument, source: str) -> Iterator[Document]:
 
 
 def _is_object(body: object) -> TypeGuard[_Raw]:
-    if not isinstance(body, dict):
+    """Return whether kubectl may apply a body. Without validation, a list needs no version."""
+    if not isinstance(body, dict) or not _has_text(body, "kind"):
         return False
-    return all(isinstance(body.get(key), str) and body[key] for key in ("kind", "apiVersion"))
+    return _has_text(body, "apiVersion") or _items(body) is not None
+
+
+def _has_text(body: _Raw, key: str) -> bool:
+    return isinstance(body.get(key), str) and bool(body[key])
 
 
 def _items(body: _Raw) -> Sequence[object] | None:
-    """Return the items of a list of objects, or None if the body is not a list."""
-    if not str(body["kind"]).endswith("List") or "items" not in body:
+    """Return the items of a list of objects, or None if the body is not a list.
+
+    kubectl applies the items of every object that has some, such as a ConfigMap, and not the object
+    itself.
+    """
+    if "items" not in body:
         return None
     items = body["items"]
     if items is None:
@@ -134,9 +152,33 @@ def _completed(item: _Raw, inside: _Raw) -> _Raw:
     kind = str(inside["kind"]).removesuffix("List")
     if not kind:
         return item
-    defaults = {"apiVersion": inside["apiVersion"], "kind": kind}
+    defaults = {"apiVersion": inside.get("apiVersion"), "kind": kind}
     missing = {key: value for key, value in defaults.items() if item.get(key) is None}
     return {**item, **missing} if missing else item
+
+
+def _placed(document: Document, namespace: str | None) -> Document:
+    """Return an object of a kind that pic reads with its namespace."""
+    kind, metadata = _kind(document.body), document.body.get("metadata")
+    if kind is None or not kind.namespaced or not isinstance(metadata, dict):
+        return document
+    if metadata.get("namespace") not in (None, ""):
+        return document
+    if namespace is None:
+        problem = f"{kind.name} {as_text(metadata.get('name'))} has no namespace"
+        raise ManifestError(document.where, f"{problem}; {NAMESPACE_HINT}")
+    metadata = {**metadata, "namespace": namespace}
+    return replace(document, body={**document.body, "metadata": metadata})
+
+
+def _kind(body: _Raw) -> Kind | None:
+    """Return the kind that pic reads, whatever the version, or None for another kind."""
+    kind = BY_NAME.get(str(body["kind"]))
+    return kind if kind and kind.is_in(_group(body)) else None
+
+
+def _group(body: _Raw) -> str:
+    return str(body["apiVersion"]).rpartition("/")[0]
 
 
 def _refuse_duplicates(objects: Iterable[Document]) -> None:
@@ -147,77 +189,29 @@ def _refuse_duplicates(objects: Iterable[Document]) -> None:
             continue
         first = by_identity.setdefault(identity, document)
         if first is not document:
-            _, kind, namespace, name = identity
-            problem = f"{kind} {namespace}/{name} occurs twice; the first is at {first.where}"
-            raise ManifestError(document.where, problem)
+            raise ManifestError(document.where, _twice(identity, document, first))
+
+
+def _twice(identity: tuple[str, str, str, str], document: Document, first: Document) -> str:
+    _, kind, namespace, name = identity
+    version, other = document.body["apiVersion"], first.body["apiVersion"]
+    # Which of two versions kubectl applies depends on the versions that the API server serves.
+    difference = "" if version == other else f", as {version} and as {other}"
+    object_ = f"{namespace}/{name}" if namespace else name
+    return f"{kind} {object_} occurs twice{difference}; the first is at {first.where}"
 
 
 def _identity(body: _Raw) -> tuple[str, str, str, str] | None:
     """Return group, kind, namespace and name, or None if the metadata lacks them.
 
-    The version does not count: an Ingress is the same object in v1beta1 and in v1.
+    The version does not count, and the API groups of a kind that pic reads count as one: an Ingress
+    is the same object in extensions/v1beta1 and in networking.k8s.io/v1.
     """
-    metadata = body.get("metadata")
+    metadata, kind = body.get("metadata"), _kind(body)
     if not isinstance(metadata, dict):
         return None
-    name, namespace = metadata.get("name"), metadata.get("namespace") or _DEFAULT_NAMESPACE
+    name, namespace = metadata.get("name"), metadata.get("namespace") or DEFAULT_NAMESPACE
     if not isinstance(name, str) or not isinstance(namespace, str):
         return None
-    return str(body["apiVersion"]).rpartition("/")[0], str(body["kind"]), namespace, name
-
-
-def _sources(paths: Sequence[str], stdin: TextIO | BinaryIO) -> Iterator[tuple[str, str | bytes]]:
-    if paths.count(STDIN) > 1:
-        raise ManifestError(STDIN, "standard input can be read only once")
-    real_paths: set[str] = set()
-    for path in paths:
-        if path == STDIN:
-            yield "stdin", _read_stream(stdin)
-            continue
-        for file in _files(path):
-            real = os.path.realpath(file)
-            if real not in real_paths:
-                real_paths.add(real)
-                yield file, _read_file(file)
-
-
-def _read_stream(stdin: TextIO | BinaryIO) -> str | bytes:
-    # Take the bytes of a text stream, so that the locale does not decode them.
-    stream: TextIO | BinaryIO = getattr(stdin, "buffer", stdin)
-    try:
-        return stream.read()
-    except OSError as error:
-        raise _unreadable("stdin", error) from error
-
-
-def _read_file(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _files(path: str) -> Sequence[str]:
-    """Return the manifest files in a folder and its subfolders, or the file itself."""
-    if not path:
-        raise ManifestError("''", "the path is empty")
-    if not Path(path).is_dir():
-        return [path]
-    files: list[str] = []
-    for folder, subfolders, names in os.walk(path, onerror=_raise):
-        # os.walk descends only into what remains in this list. Folders such as .git hold no
-        # manifests.
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        manifests = (name for name in names if name.lower().endswith(EXTENSIONS))
-        files.extend(str(Path(folder, name)) for name in manifests)
-    if not files:
-        raise ManifestError(path, f"the folder has no {', '.join(EXTENSIONS)} files")
-    return sorted(files)
-
-
-def _raise(error: OSError) -> NoReturn:
-    raise _unreadable(str(error.filename), error) from error
-
-
-def _unreadable(where: str, error: OSError) -> ManifestError:
-    return ManifestError(where, f"cannot be read: {error.strerror or error}")
+    group = kind.group if kind else _group(body)
+    return group, str(body["kind"]), "" if kind and not kind.namespaced else namespace, name

@@ -22,9 +22,9 @@ def lay_over(live: RawSnapshot, files: RawSnapshot) -> RawSnapshot:
     merged = dict(live.objects)
     # PangolinResources are what pic writes. A file does not change what is live.
     for kind in live.objects.keys() & files.objects.keys() - {RESOURCE}:
-        by_key = {_key(kind, body): body for body in live.objects[kind]}
+        by_key = {key_of(kind, body): body for body in live.objects[kind]}
         for body in files.objects[kind]:
-            key = _key(kind, body)
+            key = key_of(kind, body)
             by_key[key] = _merged(body, by_key.get(key))
         merged[kind] = list(by_key.values())
     return replace(live, objects=merged)
@@ -38,9 +38,9 @@ def remove(raw: RawSnapshot, removed: RawSnapshot, unless: RawSnapshot) -> RawSn
     """
     remaining = dict(raw.objects)
     for kind in raw.objects.keys() & removed.objects.keys() - {RESOURCE}:
-        exceptions = {_key(kind, body) for body in unless.objects.get(kind, ())}
-        keys = {_key(kind, body) for body in removed.objects[kind]} - exceptions
-        remaining[kind] = [body for body in raw.objects[kind] if _key(kind, body) not in keys]
+        exceptions = {key_of(kind, body) for body in unless.objects.get(kind, ())}
+        keys = {key_of(kind, body) for body in removed.objects[kind]} - exceptions
+        remaining[kind] = [body for body in raw.objects[kind] if key_of(kind, body) not in keys]
     return replace(raw, objects=remaining)
 
 
@@ -56,7 +56,7 @@ def restrict(files: RawSnapshot, namespaces: Mapping[str, Sequence[str]]) -> Raw
         kind: [
             body
             for body in bodies
-            if kind not in namespaces or _key(kind, body)[0] in ("", *namespaces[kind])
+            if kind not in namespaces or key_of(kind, body)[0] in ("", *namespaces[kind])
         ]
         for kind, bodies in files.objects.items()
     }
@@ -77,7 +77,8 @@ def _merged(new: Raw, live: Raw | None) -> Raw:
     return {**new, "metadata": {**declared, **server}, "status": live.get("status")}
 
 
-def _key(kind: str, body: Raw) -> tuple[str, str]:
+def key_of(kind: str, body: Raw) -> tuple[str, str]:
+    """Return namespace and name of an object, or a value that no other object has."""
     try:
         return parse.identity(body, namespaced=BY_NAME[kind].namespaced)
     except MalformedError:

@@ -19,10 +19,13 @@ from pic.settings import permissions
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import assemble, pangolin, projection
 from pic.snapshot.assemble import RawSnapshot
+from pic.snapshot.bounded_reading import MIB, read_file, read_stream
 
 VERSION = 1
 KIND = "pic snapshot"
 STDIN = "-"
+# The file of a cluster with 100,000 hosts has a quarter of it.
+LARGEST = 256 * MIB
 NEXT_STEP = "run pic snapshot --out FILE to write a new one"
 
 _SCHEMA = {
@@ -98,7 +101,7 @@ def listing_names(settings: Settings) -> list[str]:
     return sorted(
         str(permission).removeprefix("list ")
         for permission in permissions.read_permissions(settings)
-        if permission.verb == "list" and not permission.optional
+        if permission.verb == "list"
     )
 
 
@@ -127,14 +130,14 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
     )
 
 
-def _bytes(path: str, stdin: BinaryIO) -> bytes:
+def _bytes(path: str, stdin: BinaryIO) -> str | bytes:
     try:
-        return stdin.read() if path == STDIN else Path(path).read_bytes()
+        return read_stream(stdin, LARGEST) if path == STDIN else read_file(path, LARGEST)
     except OSError as error:
         raise ManifestError(path, f"cannot be read: {error.strerror}; {NEXT_STEP}") from error
 
 
-def _decoded(where: str, data: bytes) -> Raw:
+def _decoded(where: str, data: str | bytes) -> Raw:
     try:
         content = json.loads(data)
     except json.JSONDecodeError as error:

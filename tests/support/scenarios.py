@@ -72,7 +72,7 @@ def _objects(scenario: Scenario) -> RawSnapshot:
     schema = SCHEMAS[scenario.get("schema", "target" if legacy else "targets")]
     files = assemble.from_documents(_bodies(scenario.get("manifests", "")), schema)
     if "live" not in scenario:
-        return files
+        return assemble.as_live(files)
     live: dict[str, list[Mapping[str, object]]] = {}
     for body in _bodies(scenario["live"]):
         live.setdefault(str(body["kind"]), []).append(body)

@@ -54,13 +54,25 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     branch.check_stdin(options.manifests, [options.snapshot])
     _, config = common.load(options, environment, offline=options.offline)
     if options.offline:
-        snapshot = branch.offline_snapshot(options.manifests, config.settings)
+        snapshot = branch.offline_snapshot(options.manifests, config.settings, options.namespace)
+        _say_live(len(snapshot.live), options)
     else:
         if not options.snapshot:
             common.progress(options, "reading the cluster")
         snapshot = reading.live_snapshot(
-            config.settings, environment, options.manifests, options.snapshot
+            config.settings,
+            environment,
+            options.manifests,
+            options.snapshot,
+            options.namespace,
         )
     plan = targets.build_plan(snapshot, config.settings, config.label, config.ownership)
     sys.stdout.write(FORMATS[options.output](stack_config.with_remarks(plan, config.remarks)))
     return 0
+
+
+def _say_live(count: int, options: argparse.Namespace) -> None:
+    """Say that objects of the files count as live, since a file can have any labels."""
+    if count:
+        what = "PangolinResources in the files that count as live, by stack label and uid"
+        common.say(options, f"{what}: {count}")

@@ -39,14 +39,23 @@ def test_objects_of_files_are_sorted_by_kind_and_others_are_ignored() -> None:
     assert raw == RawSnapshot(objects, schema=SCHEMA_TARGET)
 
 
-def test_a_resource_in_a_file_counts_as_live_only_with_a_stack_label() -> None:
-    labels = [{STACK_LABEL: "pic.prod"}, {"app": "x"}, None, "x"]
-    resources = [body("PangolinResource", PANGOLIN, metadata={"labels": value}) for value in labels]
-    odd = [body("PangolinResource", PANGOLIN, metadata=value) for value in ("x", None)]
+def test_a_resource_in_a_file_counts_as_live_only_if_pic_created_it_in_a_cluster() -> None:
+    ours = {STACK_LABEL: "pic.prod"}
+    saved = body("PangolinResource", PANGOLIN, metadata={"labels": ours, "uid": "u"})
+    others = [
+        body("PangolinResource", PANGOLIN, metadata=metadata)
+        for metadata in (
+            *({"labels": labels, "uid": "u"} for labels in ({"app": "x"}, None, "x")),
+            {"labels": ours},
+            "x",
+            None,
+        )
+    ]
+    service = body("Service", "v1")
+    raw = assemble.from_documents([saved, *others, service], SCHEMA_TARGETS)
 
-    raw = assemble.from_documents([*resources, *odd], SCHEMA_TARGETS)
-
-    assert raw.objects == {"PangolinResource": [resources[0]]}
+    assert raw.objects == {"PangolinResource": [saved, *others], "Service": [service]}
+    assert assemble.as_live(raw).objects == {"PangolinResource": [saved], "Service": [service]}
 
 
 def test_a_kind_that_was_not_read_differs_from_a_kind_without_objects() -> None:

@@ -46,7 +46,7 @@ def test_files_of_namespaces_that_a_live_run_does_not_read_are_ignored(tmp_path:
 def test_a_dash_means_standard_input() -> None:
     stdin = io.TextIOWrapper(io.BytesIO(yaml.safe_dump(ingress_manifest("web")).encode()))
 
-    snapshot = offline_snapshot(["-"], Settings(), stdin)
+    snapshot = offline_snapshot(["-"], Settings(), stdin=stdin)
 
     assert [ingress.key for ingress in snapshot.ingresses] == [("prod", "web")]
 
