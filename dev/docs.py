@@ -103,6 +103,9 @@ def _permissions() -> str:
         "- With `pic:resourceSchema` other than `auto`, it does not read the CRD.\n"
         "- If it may not read the namespace kube-system, it takes the id of the cluster from"
         " `pic:clusterId`. It then cannot detect that it runs on the wrong cluster.\n"
+        "- The optional permission tells pic which namespaces are being deleted. Without it, pic"
+        " takes all of them as there. With `pic:namespaces`, pic gets each of those and does not"
+        " list all.\n"
         "- With `pic:events: false`, it creates no Events. With `pic:piholeAnnotate: false`, it"
         " changes no Ingress.\n"
         '- With `""` in `pic:ingressClasses`, it also lists and watches `ingressclasses`.\n\n'

@@ -82,7 +82,7 @@ def _missing_crds(transport: Transport) -> Iterator[str]:
 
 def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[str]:
     for permission in permissions_for_up(settings):
-        if not is_allowed(transport, permission):
+        if not permission.optional and not is_allowed(transport, permission):
             yield f"not allowed: {permission} ({permission.why})"
 
 

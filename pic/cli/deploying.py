@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +15,15 @@ from pic.cli import common, run_log
 from pic.cli.run_log import LogContext, LogLine
 from pic.core import logs
 from pic.core.errors import FailedError, InterruptedRunError, PicError, SettingsError
+from pic.core.notices import Reason
 from pic.engine.outcome import Failure, Outcome, counts_as_text
 from pic.report import text as text_report
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
 
 if TYPE_CHECKING:
-    from pic.engine.driver import DeployResult
     from pic.engine.engine import Engine
+    from pic.engine.result import DeployResult
     from pic.run.situation import Situation
 
 PROGRESS_SECONDS = 1.0
@@ -71,18 +72,40 @@ def prepare(options: argparse.Namespace, environment: Mapping[str, str]) -> Depl
         EngineError: There is no Pulumi CLI.
     """
     # These imports take a tenth of a second, which the other verbs save.
+    from pic.cluster import listing  # noqa: PLC0415
     from pic.engine import driver  # noqa: PLC0415
     from pic.run import situation as situations  # noqa: PLC0415
 
     stack, run_config = config(options, environment)
     progress = Progress(options)
-    steal_locks = getattr(options, "steal_locks", False)
+    settings = run_config.settings
+    steal_after = settings.lock_timeout if getattr(options, "steal_locks", False) else None
+    access = listing.resolve(settings, environment)
     engine = driver.engine_for(
-        run_config, stack, environment, progress.step, steal_locks=steal_locks
+        stack, environment, progress.step, access.pinned, steal_after=steal_after
     )
     engine.prefetch_outputs()
     common.progress(options, "reading the cluster")
-    return Deployment(engine, situations.connect_and_plan(run_config, environment))
+    transport = listing.connect_to(access)
+    return Deployment(engine, situations.read_and_plan(run_config, transport, environment))
+
+
+def settled(
+    deployment: Deployment, options: argparse.Namespace, environment: Mapping[str, str]
+) -> Deployment:
+    """Wait a few seconds for objects that planned hosts need to be gone, and plan again.
+
+    Raises:
+        ClusterError: pic cannot read the whole cluster.
+    """
+    if not deployment.situation.changes.waiting:
+        return deployment
+    # Only such a run needs this import.
+    from pic.cluster.wait import Clock  # noqa: PLC0415
+    from pic.run import settling  # noqa: PLC0415
+
+    clock = Clock(progress_reporter(options))
+    return replace(deployment, situation=settling.settle(deployment.situation, environment, clock))
 
 
 def progress_reporter(options: argparse.Namespace) -> Callable[[str], None]:
@@ -144,6 +167,7 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     if result.outcome is None:
         _raise_unread(result)
         print("Nothing to do: everything is as it was deployed.")
+        _print_going(situation)
         return
     context = LogContext(situation.plan, result.changes, situation.snapshot.ingresses)
     _log_outcome(options, result.outcome, context)
@@ -156,6 +180,13 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
         raise FailedError(_failure_message(result.failures))
     print(f"Done: {counts_as_text(result.outcome.changed) or 'nothing changed'}.")
     _raise_unread(result)
+
+
+def _print_going(situation: "Situation") -> None:
+    """Print what finalizers keep from being deleted, since there may be nothing else to tell."""
+    notices = situation.plan.notices
+    for notice in [it for it in notices if it.reason is Reason.HELD_BY_FINALIZER]:
+        print(text_report.notice_text(notice))
 
 
 def _raise_unread(result: "DeployResult") -> None:

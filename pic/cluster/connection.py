@@ -13,14 +13,13 @@ from typing import Protocol
 
 import urllib3
 
-from pic.cluster import endpoint, kubeconfig
-from pic.cluster.endpoint import Access
-from pic.cluster.kubeconfig import no_access_error
+from pic.cluster import endpoint
+from pic.cluster.access import SERVICE_ACCOUNT, ClusterAccess, resolve
+from pic.cluster.pinned import no_access_error
 from pic.core.errors import ClusterError
-from pic.core.json_values import text
+from pic.core.json_values import Raw, text
 from pic.settings.parse import Settings
 
-SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CHUNK = 64 * 1024  # bytes of a watch to read at once, at most
 
 
@@ -29,10 +28,12 @@ class StatusError(Exception):
 
     Attributes:
         status: The HTTP status.
+        namespace_gone: Whether the reason is that the namespace is being deleted or does not exist.
     """
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, *, namespace_gone: bool = False) -> None:
         self.status = status
+        self.namespace_gone = namespace_gone
         super().__init__(reason)
 
 
@@ -235,9 +236,20 @@ def _decode(status: int, data: bytes, url: str) -> object:
             raise ClusterError(f"{url} answered with something that is not JSON") from error
         answer = {}
     if status >= 400:
-        details = answer if isinstance(answer, dict) else {}
-        raise StatusError(status, text(details.get("message")) or "no reason given")
+        body = answer if isinstance(answer, dict) else {}
+        reason = text(body.get("message")) or "no reason given"
+        raise StatusError(status, reason, namespace_gone=_is_namespace_gone(status, body))
     return answer
+
+
+def _is_namespace_gone(status: int, body: Raw) -> bool:
+    match body.get("details"):
+        case {"kind": "namespaces"}:
+            return status == 404
+        case {"causes": [{"reason": "NamespaceTerminating"}, *_]}:
+            return True
+        case _:
+            return False
 
 
 def connect(
@@ -245,28 +257,29 @@ def connect(
     environment: Mapping[str, str],
     timeouts: Timeouts = TIMEOUTS,
     *,
-    in_subprocess: bool = False,
     service_account: Path = SERVICE_ACCOUNT,
 ) -> ApiTransport:
-    """Connect to the cluster that kubectl would use.
-
-    pic:kubeconfig comes first, then KUBECONFIG. A pod without either uses its service account.
-    pic:context selects a context of the kubeconfig.
+    """Connect to the cluster that kubectl would use, as `access.resolve` finds it.
 
     Args:
         settings: Name the kubeconfig and the context.
         environment: Holds KUBECONFIG, or the address of the API server in a pod.
         timeouts: Apply to every request.
-        in_subprocess: Read a kubeconfig in a process of its own, which saves this one 20 MB.
         service_account: The folder with the files of a pod's service account.
 
     Raises:
         ClusterError: The configuration is missing or unusable.
     """
-    find_access = _access_finder(
-        settings, environment, service_account, in_subprocess=in_subprocess
-    )
-    access = find_access()
+    return connect_to(resolve(settings, environment, service_account=service_account), timeouts)
+
+
+def connect_to(cluster: ClusterAccess, timeouts: Timeouts = TIMEOUTS) -> ApiTransport:
+    """Connect to the cluster of a run.
+
+    Raises:
+        ClusterError: The configuration is unusable.
+    """
+    access = cluster.first()
     retries = urllib3.Retry(
         total=timeouts.retries,
         # urllib3 does not wait before the first retry, and waits twice the factor before the next.
@@ -281,31 +294,10 @@ def connect(
     )
     try:
         pool = endpoint.connection_pool(access, retries)
-    except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
+    except OSError as error:
         raise no_access_error(str(error)) from error
-    credentials = Credentials(access.authorization, lambda: find_access().authorization)
+    except (ValueError, urllib3.exceptions.HTTPError) as error:
+        # The text of the error has the whole URL, and so a password in it.
+        raise no_access_error("the URL of the server or of its proxy is malformed") from error
+    credentials = Credentials(access.authorization, lambda: cluster.renewed().authorization)
     return ApiTransport(pool, access.server, timeouts, credentials)
-
-
-def _access_finder(
-    settings: Settings,
-    environment: Mapping[str, str],
-    service_account: Path,
-    *,
-    in_subprocess: bool,
-) -> Callable[[], Access]:
-    """Return a function that reads the access to the cluster, each time from its source."""
-    # Kubernetes sets KUBERNETES_SERVICE_HOST in every pod.
-    paths = settings.kubeconfig or environment.get("KUBECONFIG") or ""
-    if not paths and not settings.context and environment.get("KUBERNETES_SERVICE_HOST"):
-        return lambda: _pod_access(environment, service_account)
-    if in_subprocess:
-        return lambda: kubeconfig.read_in_subprocess(paths, settings.context, environment)
-    return lambda: kubeconfig.to_access(kubeconfig.load_configuration(paths, settings.context))
-
-
-def _pod_access(environment: Mapping[str, str], service_account: Path) -> Access:
-    try:
-        return endpoint.in_cluster(environment, service_account)
-    except (OSError, ValueError, KeyError) as error:
-        raise no_access_error(str(error)) from error

@@ -18,6 +18,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 # As many as the threads that send requests at once: readers of a snapshot, or hooks of a run.
 CONNECTIONS = 16
+_HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 # Detects within a minute that the peer has disappeared, even while no request is in progress. A
 # watch may be silent for long, and a load balancer drops idle connections without a reset.
 # TCP_NODELAY is the default of urllib3, which these options replace.
@@ -61,6 +62,23 @@ class Access:
         return f"Access({self.server!r})"
 
 
+def in_pod(environment: Mapping[str, str], folder: Path) -> bool:
+    """Say whether this is a pod with a service account, as client-go does.
+
+    Args:
+        environment: The variables that Kubernetes sets in every pod.
+        folder: The folder with the files of the service account.
+    """
+    host, port = environment.get(_HOST), environment.get(_PORT)
+    return bool(host and port) and (folder / "token").is_file()
+
+
+def server_of_pod(environment: Mapping[str, str]) -> str:
+    """Return the URL of the API server that Kubernetes names in every pod."""
+    host, port = environment[_HOST], environment[_PORT]
+    return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
+
 def in_cluster(environment: Mapping[str, str], folder: Path) -> Access:
     """Return the access of a pod to the API server of its cluster.
 
@@ -70,20 +88,21 @@ def in_cluster(environment: Mapping[str, str], folder: Path) -> Access:
 
     Raises:
         OSError: A file cannot be read.
-        ValueError: A file is empty.
-        KeyError: The environment lacks the port.
+        ValueError: A file is empty, or not text.
     """
-    host, port = environment["KUBERNETES_SERVICE_HOST"], environment["KUBERNETES_SERVICE_PORT"]
     return Access(
-        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        server=server_of_pod(environment),
         authority=_content(folder / "ca.crt"),
-        proxy=_proxy(host, environment),
+        proxy=_proxy(environment[_HOST], environment),
         authorization=f"Bearer {_content(folder / 'token').strip()}",
     )
 
 
 def _content(file: Path) -> str:
-    content = file.read_text(encoding="utf-8")
+    try:
+        content = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is not text") from None
     if not content.strip():
         raise ValueError(f"{file} is empty")
     return content

@@ -74,7 +74,12 @@ def _create(transport: Transport, subject: InvolvedObject, body: Raw, suffix: st
             "uid": subject.uid,
         },
     }
-    transport.request("POST", f"{CORE}/namespaces/{subject.namespace}/events", event)
+    try:
+        transport.request("POST", f"{CORE}/namespaces/{subject.namespace}/events", event)
+    except StatusError as error:
+        # Together with the namespace, its Ingresses go, and whoever might read the Event.
+        if not error.namespace_gone:
+            raise
 
 
 def _body(level: Level, reason: str, message: str) -> Raw:

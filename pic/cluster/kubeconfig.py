@@ -1,14 +1,13 @@
-"""Reads a kubeconfig with the official client, in this process or in one of its own.
+"""Reads the credentials of a pinned context with the official client.
 
-    python -m pic.cluster.kubeconfig PATHS CONTEXT
+    python -m pic.cluster.kubeconfig < KUBECONFIG
 
-prints an Access as JSON, or prints an error and exits with 1. The JSON contains secrets, so it only
-ever goes through a pipe. A watcher uses this command, because the client would take 20 MB of its
+prints an Access as JSON, or prints an error and exits with 1. Both contain secrets, so they only
+ever go through a pipe. A watcher uses this command, because the client would take 20 MB of its
 memory for as long as it runs.
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,70 +15,50 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from pic.cluster.endpoint import Access
+from pic.cluster.pinned import Pinned, no_access_error
+from pic.core import yaml_text
 from pic.core.errors import ClusterError
 
 if TYPE_CHECKING:
     from kubernetes import client
 
-# Passed explicitly, because the client keeps the value that KUBECONFIG had when it was imported.
-DEFAULT_PATH = "~/.kube/config"
-REMEDY = "Set KUBECONFIG, or pic:context to one of its contexts"
-# What the client raises for a kubeconfig that is incomplete or has the wrong shape.
+# What the client raises for a value of the wrong form; its text may contain the value.
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 
 
-def load_configuration(paths: str, context: str) -> "client.Configuration":
-    """Return the configuration of one context of a kubeconfig.
-
-    Args:
-        paths: One or more files, separated as in KUBECONFIG; empty reads `~/.kube/config`.
-        context: The name of the context; empty selects the current context.
+def read(pinned: Pinned) -> Access:
+    """Return the access that a pinned context describes.
 
     Raises:
-        ClusterError: The kubeconfig or the context is missing or unusable.
+        ClusterError: The context is unusable.
     """
+    return _read(pinned.as_text())
+
+
+def _read(text: str) -> Access:
     # The import takes a fifth of a second and 20 MB, and a pod does not need it.
     from kubernetes import client, config  # noqa: PLC0415
 
     configuration = client.Configuration()
     try:
-        config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=paths or DEFAULT_PATH,
-            context=context or _current_context(paths),
+        config.load_kube_config_from_dict(  # type: ignore[no-untyped-call]
+            yaml_text.parse(text),
             client_configuration=configuration,
             persist_config=False,  # a renewed token must not change the user's file
         )
-    except (config.ConfigException, yaml.YAMLError, OSError, *_MALFORMED) as error:
+        return _to_access(configuration)
+    except config.ConfigException as error:
         raise no_access_error(str(error)) from error
-    return configuration
+    except OSError as error:
+        raise no_access_error(f"{error.filename} cannot be read: {error.strerror}") from error
+    except _MALFORMED:
+        problem = "the cluster or the user of the context has a value of the wrong form"
+        raise no_access_error(problem) from None
 
 
-def no_access_error(reason: str) -> ClusterError:
-    """Return the error for a configuration that leads to no cluster."""
-    return ClusterError(f"cannot connect to the cluster: {reason.rstrip('.')}. {REMEDY}")
-
-
-def _current_context(paths: str) -> str | None:
-    """Return the current context of the first file that has one, as kubectl and Pulumi do.
-
-    The Python client uses the last file instead, which may lead to another cluster.
-    """
-    files = [Path(path).expanduser() for path in paths.split(os.pathsep) if path]
-    parsed = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files if file.exists()]
-    contexts = (config.get("current-context") for config in parsed if config)
-    return next(filter(None, contexts), None)
-
-
-def to_access(configuration: "client.Configuration") -> Access:
-    """Return the access that a configuration of the client describes.
-
-    Raises:
-        OSError: A file that the configuration names cannot be read.
-    """
-    from kubernetes.client import rest  # noqa: PLC0415 - as in load_configuration
+def _to_access(configuration: "client.Configuration") -> Access:
+    from kubernetes.client import rest  # noqa: PLC0415 - as in _read
 
     token = configuration.auth_settings().get("BearerToken")
     bypassed = rest.should_bypass_proxies(configuration.host, configuration.no_proxy or "")
@@ -91,7 +70,8 @@ def to_access(configuration: "client.Configuration") -> Access:
         verify=configuration.verify_ssl,
         server_name=configuration.tls_server_name or "",
         proxy="" if bypassed else configuration.proxy or "",
-        authorization=(token["value"] or "") if token else "",
+        # A token that an editor has written into a file ends with a newline.
+        authorization=(token["value"] or "").strip() if token else "",
     )
 
 
@@ -99,16 +79,15 @@ def _content(file: str | None) -> str:
     return Path(file).read_text(encoding="utf-8") if file else ""
 
 
-def read_in_subprocess(paths: str, context: str, environment: Mapping[str, str]) -> Access:
-    """Return the access that `load_configuration` finds, read by a process of its own.
+def read_in_subprocess(pinned: Pinned, environment: Mapping[str, str]) -> Access:
+    """Return the access that `read` returns, read by a process of its own.
 
     Raises:
-        ClusterError: The kubeconfig or the context is missing or unusable.
+        ClusterError: The context is unusable.
     """
-    command = [sys.executable, "-m", __name__, paths, context]
     result = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
+        [sys.executable, "-m", __name__],
+        input=pinned.as_text(),
         capture_output=True,
         text=True,
         check=False,
@@ -119,13 +98,13 @@ def read_in_subprocess(paths: str, context: str, environment: Mapping[str, str])
     raise ClusterError(result.stderr.strip() or no_access_error(f"exit code {result.returncode}"))
 
 
-def main(paths: str, context: str) -> str:
-    """Return the access as JSON, or exit with the error."""
+def main(text: str) -> str:
+    """Return the access of a kubeconfig as JSON, or exit with the error."""
     try:
-        return json.dumps(asdict(to_access(load_configuration(paths, context))))
-    except (ClusterError, OSError) as error:
+        return json.dumps(asdict(_read(text)))
+    except ClusterError as error:
         sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main(*sys.argv[1:]))
+    sys.stdout.write(main(sys.stdin.read()))

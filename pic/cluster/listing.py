@@ -9,17 +9,45 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from pic.cluster.connection import TIMEOUTS, ApiTransport, StatusError, Timeouts, Transport, connect
+from pic.cluster.access import ClusterAccess, resolve
+from pic.cluster.connection import (
+    TIMEOUTS,
+    ApiTransport,
+    StatusError,
+    Timeouts,
+    Transport,
+    connect,
+    connect_to,
+)
 from pic.core.errors import ClusterError
 from pic.core.json_values import MalformedError, Raw, mapping, text
 from pic.core.model import Schema
-from pic.settings.kinds import BY_NAME, INGRESS, RESOURCE, SERVICE, Kind, needed_kinds
+from pic.settings.kinds import (
+    BY_NAME,
+    INGRESS,
+    NAMESPACE,
+    NAMESPACE_KIND,
+    RESOURCE,
+    SERVICE,
+    Kind,
+    needed_kinds,
+)
 from pic.settings.parse import Settings, TargetName
-from pic.snapshot import pangolin
+from pic.snapshot import pangolin, parse
 from pic.snapshot.assemble import RawSnapshot
 
 # Other packages import the connection from here, so the Kubernetes API has one entry point.
-__all__ = ["TIMEOUTS", "ApiTransport", "StatusError", "Timeouts", "Transport", "connect"]
+__all__ = [
+    "TIMEOUTS",
+    "ApiTransport",
+    "ClusterAccess",
+    "StatusError",
+    "Timeouts",
+    "Transport",
+    "connect",
+    "connect_to",
+    "resolve",
+]
 
 # Objects in a page, as kubectl requests them.
 PAGE_SIZE = 500
@@ -74,7 +102,7 @@ def listings(settings: Settings) -> list[Listing]:
 
 
 def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
-    """Read every collection that a run needs, the cluster id and the schema.
+    """Read every collection that a run needs, the cluster id, the schema and the namespaces.
 
     Raises:
         ClusterError: A part could not be read completely.
@@ -82,6 +110,7 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
     with ThreadPoolExecutor(READERS) as pool:
         cluster_id = pool.submit(read_cluster_id, transport, settings)
         schema = pool.submit(read_schema, transport, settings)
+        namespaces = pool.submit(read_namespaces, transport, settings)
         jobs = [
             (listing.kind.name, pool.submit(list_objects, transport, listing))
             for listing in listings(settings)
@@ -93,6 +122,8 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
             objects: dict[str, list[Raw]] = {}
             for name, job in jobs:
                 objects.setdefault(name, []).extend(job.result())
+            if (read := namespaces.result()) is not None:
+                objects[NAMESPACE] = read
         finally:
             # After an error, the results of the other requests are not needed.
             pool.shutdown(wait=False, cancel_futures=True)
@@ -132,7 +163,7 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
     The setting pic:resourceSchema replaces the lookup.
 
     Raises:
-        ClusterError: The CRD is not installed, or could not be read.
+        ClusterError: The CRD is not installed, is being deleted, or could not be read.
     """
     # A schema in the settings also saves the permission to read the CRD.
     if schema := pangolin.fixed_schema(settings.resource_schema):
@@ -140,7 +171,13 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
     if TargetName.PANGOLIN not in settings.targets:
         return pangolin.SCHEMA_TARGETS
     try:
-        return pangolin.crd_schema(mapping(transport.get(CRD), "CRD"))
+        crd = mapping(transport.get(CRD), "CRD")
+        if pangolin.is_terminating(crd):
+            raise ClusterError(
+                "Kubernetes is deleting the CRD of PangolinResource, and every object of it: wait"
+                f" until it is gone, then {INSTALL_HINT}"
+            )
+        return pangolin.crd_schema(crd)
     except StatusError as error:
         if error.status == 404:
             raise ClusterError(
@@ -150,6 +187,52 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
         raise _refused("the CRD of PangolinResource", "get", error, remedy) from error
     except MalformedError as error:
         raise ClusterError(f"the CRD of PangolinResource cannot be understood: {error}") from error
+
+
+def read_namespaces(transport: Transport, settings: Settings) -> list[Raw] | None:
+    """Return the namespaces of `pic:namespaces`, or all, as far as pic may read them.
+
+    A namespace that does not exist has a phase that says so.
+
+    Returns:
+        None if pic may read no namespace. Then it counts every namespace as there.
+
+    Raises:
+        ClusterError: None of `pic:namespaces` exists, or a namespace could not be read.
+    """
+    if not settings.namespaces:
+        return _all_namespaces(transport)
+    read = [_namespace(transport, name) for name in settings.namespaces]
+    if all(body is not None and not parse.namespace(body).exists for body in read):
+        listed = ", ".join(settings.namespaces)
+        raise ClusterError(
+            f"the cluster has no namespace {listed}: correct pic:namespaces, or check that this is"
+            " the right cluster"
+        )
+    return [body for body in read if body is not None] or None
+
+
+def _all_namespaces(transport: Transport) -> list[Raw] | None:
+    try:
+        return list_objects(transport, Listing(NAMESPACE_KIND))
+    except ClusterError as error:
+        if isinstance(error.__cause__, StatusError) and error.__cause__.status == 403:
+            return None
+        raise
+
+
+def _namespace(transport: Transport, name: str) -> Raw | None:
+    """Return a namespace; None if pic may not read it."""
+    try:
+        return mapping(transport.get(f"{CORE}/namespaces/{name}"), "namespace")
+    except StatusError as error:
+        if error.status == 404:
+            return {"metadata": {"name": name}, "status": {"phase": parse.NOT_FOUND}}
+        if error.status == 403:
+            return None
+        raise _refused(f"namespace {name}", "get", error, "") from error
+    except MalformedError as error:
+        raise ClusterError(f"namespace {name} cannot be understood: {error}") from error
 
 
 def list_objects(transport: Transport, listing: Listing) -> list[Raw]:

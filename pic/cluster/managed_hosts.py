@@ -111,5 +111,5 @@ def _write(transport: Transport, annotation: HostsAnnotation) -> None:
         transport.request("APPLY", f"{path}?fieldManager={FIELD_MANAGER}&force=true", body)
     except StatusError as error:
         # The Ingress was deleted or replaced. The next run annotates its successor.
-        if error.status not in (404, 409):
+        if error.status not in (404, 409) and not error.namespace_gone:
             raise ClusterError(str(error)) from error

@@ -11,6 +11,7 @@ from tabulate import tabulate
 from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
 from pic.core.model import LiveResource
 from pic.core.visible import blanked
+from pic.planning import deletions
 from pic.planning.ownership import OwnerKind, Ownership
 from pic.snapshot import pangolin
 from pic.snapshot.parse import identity
@@ -150,8 +151,9 @@ def _readiness(live: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState
     """Return what pic concludes from the status of an object, and the message for it."""
     reason = text(condition.get("message"))
     # An object exists until its finalizers are removed, and its status may say Ready until then.
-    if mapping(raw.get("metadata"), "metadata").get("deletionTimestamp") is not None:
-        return ReadyState.PENDING, "the object is being deleted"
+    if live.going:
+        message = f"Kubernetes is deleting the object{deletions.description(live.going)}"
+        return ReadyState.PENDING, message
     stale = _is_stale(live, raw, condition)
     match live.status:
         case "":

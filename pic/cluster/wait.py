@@ -1,19 +1,24 @@
-"""Waits until our PangolinResources are ready, or until a deadline."""
+"""Waits until our PangolinResources are ready, or until others are gone, or until a deadline."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 from pic.cluster import listing, status
 from pic.cluster.listing import Listing, Transport
 from pic.cluster.status import ReadyState, StatusReport, StatusRow
 from pic.core.errors import ClusterError
+from pic.core.json_values import mapping, sequence
+from pic.core.model import LiveResource
 from pic.planning.ownership import Ownership
 from pic.settings.kinds import BY_NAME, RESOURCE
 
 RESOURCES = Listing(BY_NAME[RESOURCE])
 # The seconds between two listings grow, because a few objects are ready soon and many take longer.
 FIRST_PAUSE, LONGEST_PAUSE, GROWTH = 1.0, 10.0, 1.5
+# A deletion takes a fraction of a second, and one request.
+DELETION_PAUSE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,39 @@ def wait_until_ready(
     if wait.error:
         raise wait.error
     return report
+
+
+def wait_until_gone(
+    transport: Transport, objects: Iterable[LiveResource], deadline_seconds: float, clock: Clock
+) -> None:
+    """Wait until objects that Kubernetes is deleting are gone, or until the deadline.
+
+    Args:
+        transport: The connection to the cluster.
+        objects: The objects, each with its uid.
+        deadline_seconds: How long to wait for all of them together.
+        clock: Passes the time.
+
+    Raises:
+        ClusterError: No answer arrived, or not a list of objects.
+    """
+    end = clock.now() + deadline_seconds
+    for live in objects:
+        while _exists(transport, live) and clock.now() < end:
+            clock.sleep(DELETION_PAUSE)
+
+
+def _exists(transport: Transport, live: LiveResource) -> bool:
+    """Say whether this very object exists, and not only another one of its name."""
+    # Only a list is permitted in every namespace.
+    listing_of_one = Listing(RESOURCES.kind, live.namespace)
+    query = urlencode({"fieldSelector": f"metadata.name={live.name}"})
+    try:
+        answer = mapping(transport.get(f"{listing_of_one.path}?{query}"), "list")
+    except listing.StatusError as error:
+        raise listing.listing_error(listing_of_one, "list", error) from error
+    items = [mapping(item, "items[]") for item in sequence(answer.get("items"), "items")]
+    return any(mapping(item.get("metadata"), "metadata").get("uid") == live.uid for item in items)
 
 
 @dataclass(slots=True)

@@ -53,6 +53,7 @@ class Reason(StrEnum):
     IPV6_UNSUPPORTED = "IPv6Unsupported"
     LABELS_REPAIRED = "LabelsRepaired"
     LEFT_BEHIND = "LeftBehind"
+    NAMESPACE_NOT_FOUND = "NamespaceNotFound"
     NO_HOSTS = "NoHosts"
     NO_PATHS = "NoPaths"
     NO_RULES = "NoRules"
@@ -275,6 +276,12 @@ ADVICE: Mapping[Reason, Advice] = {
         "it.",
         "Nothing, if the earlier stack is still in use. Otherwise delete the object with kubectl."
         " Until then it keeps its host exposed.",
+        Fate.NONE,
+    ),
+    Reason.NAMESPACE_NOT_FOUND: Advice(
+        "The setting pic:namespaces lists a namespace that the cluster does not have.",
+        "Correct the name, or remove it from pic:namespaces. If none of them exists, a run ends "
+        "with exit code 5.",
         Fate.NONE,
     ),
     Reason.NO_HOSTS: Advice(

@@ -23,10 +23,12 @@ UNTRACKED = "belongs to this stack, but the last deployment did not declare it"
 class Kind(StrEnum):
     """How an object or a record differs from the last deployment.
 
-    UNTRACKED belongs to this stack, but the last deployment did not declare it.
+    UNTRACKED belongs to this stack, but the last deployment did not declare it. GOING is being
+    deleted.
     """
 
     MISSING = "missing"
+    GOING = "going"
     CHANGED = "changed"
     UNTRACKED = "untracked"
 
@@ -137,6 +139,8 @@ def _declared(
         live = by_key.get(resource.key)
         if live is None:
             yield DriftedObject(host, resource.key, Kind.MISSING)
+        elif live.going:
+            yield DriftedObject(host, resource.key, Kind.GOING)
         elif fields := tuple(_fields(resource, live)):
             yield DriftedObject(host, resource.key, Kind.CHANGED, fields)
 
@@ -174,6 +178,8 @@ def _object_line(drifted: DriftedObject) -> str:
     name = f"{drifted.host} ({'/'.join(drifted.key)})"
     if drifted.kind is Kind.MISSING:
         return f"- {name} is missing"
+    if drifted.kind is Kind.GOING:
+        return f"- {name} is being deleted"
     if drifted.kind is Kind.UNTRACKED:
         return f"? {name} {UNTRACKED}"
     return f"~ {name}: {'; '.join(map(_field, drifted.fields))}"

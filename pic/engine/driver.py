@@ -8,28 +8,30 @@ deployment itself. If nothing has to be done, there is no pass, and Pulumi is no
 import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pic.cluster import managed_hosts
+from pic.cluster.pinned import Pinned
 from pic.core import model
-from pic.core.errors import PicError, RefusedError, TargetError, with_class
+from pic.core.errors import PicError, RefusedError
 from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import LiveResource, Plan, Record
-from pic.engine import repair
+from pic.engine import private_kubeconfig, repair, withholding
 from pic.engine.backend import history
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
-from pic.engine.outcome import Failure, Outcome
+from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Command
+from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
 from pic.planning import guard
 from pic.planning.changes import Changes
 from pic.run import fingerprint
 from pic.run import situation as situations
 from pic.run.situation import Situation
-from pic.run.stack_config import StackConfig
 from pic.settings.parse import PiholeApi, Settings
 from pic.settings.stack_file import PROJECT
 
@@ -47,37 +49,6 @@ REMOVING_STEPS = (
     "create-replacement",
     "import-replacement",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DeployResult:
-    """What a run did.
-
-    Attributes:
-        changes: The changes that it set out to make.
-        outcome: What the engine did in all passes; None if nothing had to be done, so none ran.
-        unread_targets: The targets that did not answer, with the reason. pic leaves what they hold
-            as it is.
-        error: Why a later pass could not do its work, although an earlier one changed something.
-    """
-
-    changes: Changes
-    outcome: Outcome | None = None
-    unread_targets: Mapping[str, TargetError] = field(default_factory=dict)
-    error: PicError | None = None
-
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """The resources that failed."""
-        return self.outcome.failures if self.outcome else ()
-
-    @property
-    def all_failures(self) -> tuple[Failure, ...]:
-        """The resources that failed, and the targets that did not answer."""
-        unread = (
-            Failure("", with_class(error), name) for name, error in self.unread_targets.items()
-        )
-        return (*self.failures, *unread)
 
 
 def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
@@ -99,7 +70,7 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         state = StackState() if outputs is None else engine.state()
         try:
             complete = replace(
-                _with_records_of_state(situation, state),
+                withholding.withhold(_with_records_of_state(situation, state), state),
                 reported_warnings=_reported_warnings(outputs or {}),
             )
             return _Deployment(engine, complete, tell).run(state, outputs or {})
@@ -234,7 +205,8 @@ def _result(changes: Changes, situation: Situation, passes: Iterable[Outcome]) -
         if not done.changed:
             raise
         error = raised
-    return DeployResult(changes, done, situation.unread_targets, error)
+    withheld = withholding.failures(situation.withheld)
+    return DeployResult(changes, done, situation.unread_targets, error, withheld)
 
 
 def _up_again(settings: Settings) -> str:
@@ -273,6 +245,8 @@ def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         if engine.outputs() is None:
             engine.create()
         state = engine.state()
+        # Nothing is made here, so no host waits.
+        situation = replace(withholding.withhold(situation, state), withheld={})
         try:
             passes = _removing_passes(engine, situation, removal, state, tell)
             result = _result(removal, situation, passes)
@@ -374,25 +348,24 @@ def _deployed(outputs: Raw) -> Raw:
 
 
 def engine_for(
-    config: StackConfig,
     stack: str,
     environment: Mapping[str, str],
     on_progress: Callable[[Outcome], None],
+    kubeconfig: Pinned,
     *,
-    steal_locks: bool = False,
+    steal_after: timedelta | None = None,
 ) -> Engine:
     """Return the engine for a stack of the project in the working directory.
 
     Args:
-        config: The settings of the run.
         stack: The name of the stack.
         environment: The environment of this process.
         on_progress: Gets the outcome so far, during a run.
-        steal_locks: Remove locks of other hosts that are older than `pic:lockTimeout`.
+        kubeconfig: Leads to the cluster that the run has read.
+        steal_after: Remove locks of other hosts that are older than this; None removes none.
     """
-    settings = config.settings
-    steal_after = settings.lock_timeout if steal_locks else None
-    kubeconfig = {"KUBECONFIG": settings.kubeconfig} if settings.kubeconfig else {}
-    variables = {**environment, **kubeconfig}
-    command = Command(environment)
-    return Engine(Path.cwd(), stack, variables, on_progress, command, steal_after)
+    private_kubeconfig.remove_abandoned()
+    root, command = Path.cwd(), Command(environment)
+    return Engine(
+        root, stack, environment, on_progress, command, steal_after, kubeconfig=kubeconfig
+    )

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from pic.cluster.pinned import Pinned
 from pic.core import logs
 from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError, InterruptedRunError, LockedError
 from pic.core.json_values import MalformedError, Raw, mapping
+from pic.engine import private_kubeconfig
 from pic.engine.backend import locks, state
 from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
@@ -39,6 +41,8 @@ class Engine:
         on_progress: Gets the outcome so far, during an operation.
         steal_after: The age from which a lock of another host counts as abandoned; None never
             removes such a lock.
+        kubeconfig: The only way to a cluster that an operation gets; None leaves it to the
+            environment.
         lock_folder: Where `exclusive` puts its lock, the same for all runs of this host.
     """
 
@@ -49,6 +53,8 @@ class Engine:
     command: Command = field(default_factory=Command)
     steal_after: timedelta | None = None
     lock_folder: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    kubeconfig: Pinned | None = None
+    _contexts: frozenset[str] = frozenset()
     _prefetched: "Future[Raw | None] | None" = None
 
     def prefetch_outputs(self) -> None:
@@ -84,9 +90,11 @@ class Engine:
         if answer.code == NO_STACK:
             return None
         try:
-            return state.read(_json(_checked(answer).stdout))
+            found = state.read(_json(_checked(answer).stdout))
         except MalformedError as error:
             raise EngineError(f"the state of stack {self.stack} cannot be read: {error}") from error
+        self._contexts = found.contexts
+        return found
 
     def create(self) -> None:
         """Create the stack in the backend.
@@ -174,19 +182,31 @@ class Engine:
             outcome.add_line(line)
             self.on_progress(outcome)
 
-        api = automation.Automation(self.root, self.stack, self.environment, self.command)
-        try:
-            api.run(operation, on_output=add, on_error=errors.append, **arguments)
-        except RuntimeError as error:
-            # A preview raises this when the engine did not finish; _check says why.
-            if self.command.code == 0:
-                raise EngineError(str(error)) from error
+        with self._pinned_environment() as environment:
+            api = automation.Automation(self.root, self.stack, environment, self.command)
+            try:
+                api.run(operation, on_output=add, on_error=errors.append, **arguments)
+            except RuntimeError as error:
+                # A preview raises this when the engine did not finish; _check says why.
+                if self.command.code == 0:
+                    raise EngineError(str(error)) from error
         self._check(outcome, "\n".join(errors).strip())
         return outcome
 
+    @contextlib.contextmanager
+    def _pinned_environment(self) -> Iterator[Mapping[str, str]]:
+        """Return the environment in which the engine finds the cluster of this run and no other."""
+        if self.kubeconfig is None:
+            yield self.environment
+            return
+        # A provider in the state may name a context that has another name here, or that leads
+        # elsewhere by now. All of them are names of the pinned context.
+        with private_kubeconfig.written(self.kubeconfig.as_text(self._contexts)) as path:
+            yield {**self.environment, "KUBECONFIG": str(path)}
+
     def _check(self, outcome: Outcome, stderr: str) -> None:
         self._check_interrupted()
-        if self.command.code == 0 or outcome.failures:
+        if self.command.code == 0 or outcome.failures or outcome.pardoned:
             return
         owners = locks.parse(stderr)
         if owners is not None:

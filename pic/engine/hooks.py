@@ -38,7 +38,8 @@ class RunContext:
         unread_reasons: Why this run does not know what a target holds, by target. pic deletes
             nothing there.
         owners: The Ingresses of DNS records, by host.
-        quiet: The namespaces that get no Event for each change.
+        quiet: The namespaces that get no Event for each change, or none at all: the API server
+            creates nothing in one that is being deleted.
     """
 
     transport: Transport

@@ -44,6 +44,11 @@ _CLASSES = (
     ),
     ("auth", r"forbidden|unauthorized|\b40[13]\b"),
 )
+# The API server creates nothing in a namespace that is being deleted, or is gone by now. Its
+# Ingresses go as well, so a resource that fails for this reason is no failure.
+_NAMESPACE_GONE = re.compile(
+    r'because it is being terminated|namespaces \\?"[^"]+" not found', re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,15 @@ class Outcome:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """The resources that failed, by host."""
+        """The resources that failed, by host, without those in `pardoned`."""
+        return tuple(it for it in self._all_failures() if it not in self.pardoned)
+
+    @property
+    def pardoned(self) -> tuple[Failure, ...]:
+        """The resources that failed because Kubernetes is deleting their namespace, by host."""
+        return tuple(it for it in self._all_failures() if _NAMESPACE_GONE.search(it.message))
+
+    def _all_failures(self) -> tuple[Failure, ...]:
         # A resource can fail in several steps, so each name counts once.
         names = {host_of(urn): urn for urn in self.failed_urns}
         return tuple(
@@ -131,7 +144,7 @@ class Outcome:
 
         Only PangolinResources and DNS records count, not the providers that they need.
         """
-        failed = {failure.host for failure in self.failures}
+        failed = {failure.host for failure in self._all_failures()}
         counts = {
             op: len({host_of(urn) for urn in urns if KIND in urn or RECORD_TYPE in urn} - failed)
             for op, urns in sorted(self.steps.items())

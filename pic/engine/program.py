@@ -15,7 +15,7 @@ from typing import TypeAlias
 import pulumi
 from pulumi.runtime.config import CONFIG
 
-from pic.cluster import listing, managed_hosts
+from pic.cluster import access, listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.core import model, shares
 from pic.core.errors import (
@@ -28,13 +28,14 @@ from pic.core.errors import (
 )
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
-from pic.engine import repair
+from pic.engine import repair, withholding
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.event_shares import event_shares
 from pic.engine.hooks import Hooks, RunContext
 from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
+from pic.engine.withholding import withhold
 from pic.planning import dns_records, guard
 from pic.planning.changes import Changes
 from pic.report import event_texts
@@ -43,7 +44,7 @@ from pic.run import fingerprint, stack_config, targets
 from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
-from pic.run.targets.interface import Declarations, HookSet
+from pic.run.targets.interface import Declarations, HookSet, Target
 from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT
 
@@ -58,7 +59,11 @@ NOT_IN_TARGETS = (
 )
 
 
-def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Engine) -> None:
+def run(
+    environment: Mapping[str, str] = os.environ,
+    new_engine: NewEngine = Engine,
+    service_account: Path = access.SERVICE_ACCOUNT,
+) -> None:
     """Declare what the cluster's Ingresses request. The entry point for `pulumi up`.
 
     With PIC_RELEASE=1 it declares nothing and only registers the hooks, which a destroy needs.
@@ -66,6 +71,7 @@ def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Eng
     Args:
         environment: The environment of this process.
         new_engine: Makes the engine that reads the state of the stack.
+        service_account: The folder with the files of a pod's service account.
 
     Raises:
         pulumi.RunError: The run failed before it registered anything. It has the whole message.
@@ -74,16 +80,21 @@ def run(environment: Mapping[str, str] = os.environ, new_engine: NewEngine = Eng
     gc.disable()
     hooks = Hooks()
     try:
-        config = _config(environment)
-        transport = listing.connect(config.settings, environment)
+        config = _config(environment, service_account)
+        resolve = partial(
+            access.resolve, config.settings, environment, service_account=service_account
+        )
+        cluster = resolve()
+        transport = listing.connect_to(cluster)
         if environment.get(RELEASE) == "1":
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
             situation = situations.read_and_plan(config, transport, environment)
-            remarks = (*config.remarks, *_orphans(situation, new_engine))
-            situation = replace(situation, config=replace(config, remarks=remarks))
+            situation = _complete(_settled(situation, environment), new_engine)
             bind(situation, hooks)
-            declare(situation, hooks)
+            declare(situation, hooks, lambda: cluster.check_unchanged(resolve()))
+            for failure in withholding.failures(situation.withheld):
+                pulumi.log.warn(f"{failure.host}: {failure.message}")
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
 
@@ -98,7 +109,8 @@ def bind(situation: Situation, hooks: Hooks) -> None:
         settings.events,
         _unread_reasons(settings, situation.unread_targets),
         owners,
-        event_shares(situation.changes, owners, situation.unrecorded).quiet,
+        event_shares(situation.changes, owners, situation.unrecorded).quiet
+        | situation.going_namespaces,
     )
     hooks.bind(context)
 
@@ -161,8 +173,15 @@ def _unread_reasons(
     return {**inactive, **{name: with_class(error) for name, error in unread_targets.items()}}
 
 
-def declare(situation: Situation, hooks: Hooks) -> None:
+def declare(
+    situation: Situation, hooks: Hooks, check_cluster: Callable[[], None] = lambda: None
+) -> None:
     """Declare a plan if the guard agrees.
+
+    Args:
+        situation: What to declare.
+        hooks: The hooks of the run.
+        check_cluster: Raises an error if the engine may have reached another cluster.
 
     Raises:
         RefusedError: The guard refuses, and this is not a preview.
@@ -172,7 +191,7 @@ def declare(situation: Situation, hooks: Hooks) -> None:
     _ask_guard(situation.changes, settings)
     batches = _batches(situation, hooks)
     # The SDK awaits this coroutine before it waits for the remaining outputs.
-    pulumi.run(partial(_register, situation, batches, hooks))
+    pulumi.run(partial(_register, situation, batches, hooks, check_cluster))
     pulumi.export("resources", len(plan.resources))
     pulumi.export("digest", fingerprint.digest(plan, settings, situation.changes.going))
     pulumi.export("deployed", fingerprint.conditions(situation))
@@ -185,14 +204,16 @@ def _batches(situation: Situation, hooks: Hooks) -> list[Batch]:
     if settings.events and shared.message:
         pulumi.log.info(shared.message)
     return [
-        _batch(
-            target.declare(situation.plan, situation.snapshot, settings),
-            hooks,
-            shared.silent,
-            events=settings.events,
-        )
+        _batch(_declarations(target, situation), hooks, shared.silent, events=settings.events)
         for target in targets.active(settings)
     ]
+
+
+def _declarations(target: Target, situation: Situation) -> Declarations:
+    """Return what a target declares: its part of the plan, and what it keeps as it is."""
+    planned = target.declare(situation.plan, situation.snapshot, situation.settings)
+    kept = situation.kept.get(str(target.name), ())
+    return replace(planned, resources=[*planned.resources, *kept])
 
 
 def _batch(
@@ -204,15 +225,20 @@ def _batch(
     return Batch(declarations, provider, bindings, silent)
 
 
-async def _register(situation: Situation, batches: Sequence[Batch], hooks: Hooks) -> None:
+async def _register(
+    situation: Situation, batches: Sequence[Batch], hooks: Hooks, check_cluster: Callable[[], None]
+) -> None:
     if pulumi.runtime.is_dry_run():
         await registration.register_all(batches)
         return
+    check_cluster()
     warning = asyncio.ensure_future(_warn(situation, hooks))
     try:
         failed = await registration.register_all(batches)
     finally:
         await warning
+    # By now the plugin has read its kubeconfig. The engine deletes only after the program's end.
+    check_cluster()
     missing = [record for record in situation.plan.records if model.record_id(record) in failed]
     stale = managed_hosts.stale_annotations(
         situation.snapshot.ingresses, situation.plan, situation.settings, missing
@@ -231,24 +257,17 @@ async def _warn(situation: Situation, hooks: Hooks) -> None:
         pulumi.log.info(f"{unposted} warnings could not be posted as Events at their Ingresses")
 
 
-def _config(environment: Mapping[str, str]) -> StackConfig:
+def _config(environment: Mapping[str, str], service_account: Path) -> StackConfig:
     prefix = f"{PROJECT}:"
     values = {
         key.removeprefix(prefix): value
         for key, value in CONFIG.get().items()
         if key.startswith(prefix)
     }
-    find_problems = partial(_kubeconfig_problems, environment=environment)
+    find_problems = partial(
+        access.plugin_problems, environment=environment, service_account=service_account
+    )
     return stack_config.deployable(values, pulumi.get_stack(), environment, find_problems)
-
-
-def _kubeconfig_problems(settings: Settings, environment: Mapping[str, str]) -> list[str]:
-    if settings.kubeconfig in ("", environment.get("KUBECONFIG")):
-        return []
-    return [
-        "the engine's Kubernetes plugin does not know pic:kubeconfig: run with"
-        f" KUBECONFIG={settings.kubeconfig}, or use pic up"
-    ]
 
 
 def _log_notices(notices: Sequence[Notice]) -> None:
@@ -261,16 +280,30 @@ def _log_notices(notices: Sequence[Notice]) -> None:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
 
 
-def _orphans(situation: Situation, new_engine: NewEngine) -> Sequence[Notice]:
-    """Return notices about what the engine will leave, because its state does not have it."""
+def _settled(situation: Situation, environment: Mapping[str, str]) -> Situation:
+    """Wait for what is going, except in a preview."""
+    if not situation.changes.waiting or pulumi.runtime.is_dry_run():
+        return situation
+    # Only such a run needs this import.
+    from pic.cluster.wait import Clock  # noqa: PLC0415
+    from pic.run import settling  # noqa: PLC0415
+
+    return settling.settle(situation, environment, Clock(pulumi.log.info))
+
+
+def _complete(situation: Situation, new_engine: NewEngine) -> Situation:
+    """Add what only the state shows, if it matters: what is going, and what nothing declares."""
     changes = situation.changes
-    if not any(part.removals for part in changes.parts):
-        return ()
+    if not changes.going and not any(part.removals for part in changes.parts):
+        return situation
     state = _find_state(new_engine)
     if state is None:
-        return ()
+        return situation
     records = repair.stray_records(changes, state, situation.settings)
-    return tuple(repair.orphans(repair.strays(changes, state), records))
+    orphans = repair.orphans(repair.strays(changes, state), records)
+    config = situation.config
+    remarks = (*config.remarks, *orphans)
+    return withhold(replace(situation, config=replace(config, remarks=remarks)), state)
 
 
 def _find_state(new_engine: NewEngine) -> StackState | None:

@@ -46,6 +46,14 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A resource whose name or host a live object has that Kubernetes is deleting."""
+
+    resource: Resource
+    live: LiveResource
+
+
+@dataclass(frozen=True, slots=True)
 class Weakening:
     """A host that loses login or block; `field` is `sso` or `blockAccess`."""
 
@@ -95,8 +103,8 @@ class Changes:
         predecessors: Objects of the Go controller for planned hosts that are not adopted yet.
         records: What would change in Pi-hole. Everything else here is in the cluster.
         going: Objects of ours that Kubernetes is deleting. They count as gone.
-        waiting: The resources whose host one of those still has. Everything else here counts them
-            as if it had none.
+        waiting: The resources that have to wait for one of those. Everything else here counts
+            them as if they had not to.
     """
 
     stack: str
@@ -112,7 +120,7 @@ class Changes:
     predecessors: tuple[LiveResource, ...] = ()
     records: RecordChanges = NO_RECORD_CHANGES
     going: tuple[LiveResource, ...] = ()
-    waiting: tuple[Resource, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -262,13 +270,17 @@ class _Comparison:
             if any(live.spec.http.block_access for live in objects) and not new.block_access:
                 yield Weakening(resource.host, "blockAccess")
 
-    def waiting(self) -> Iterator[Resource]:
-        names = {live.key for live in self.inventory.going}
+    def waiting(self) -> Iterator[Waiting]:
+        by_key = {live.key: live for live in self.inventory.going}
         for resource in self.plan.resources:
-            # The operator knows a host once: what it does for the old object would undo the new.
-            taken = resource.key in names or self.inventory.going_for(resource.host)
-            if taken and resource.key not in self.ours_or_adopted:
-                yield resource
+            if resource.key in self.ours_or_adopted:
+                continue
+            # The operator knows a host once. What it does when the old object goes would undo what
+            # it did for a new one of another name.
+            same_host = self.inventory.going_for(resource.host)
+            live = by_key.get(resource.key) or next(iter(same_host), None)
+            if live:
+                yield Waiting(resource, live)
 
     def blocked(self) -> Iterator[LiveResource]:
         for resource in self.plan.resources:

@@ -44,6 +44,11 @@ def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
     for unreadable in request.snapshot.unreadable:
         about = Ref(unreadable.kind, unreadable.namespace, unreadable.name)
         notices.put(Notice(Reason.INVALID_OBJECT, about, unreadable.problem))
+    for namespace in request.snapshot.namespaces or ():
+        if not namespace.exists:
+            about = Ref("Namespace", "", namespace.name)
+            message = "pic:namespaces lists it, but the cluster does not have it"
+            notices.put(Notice(Reason.NAMESPACE_NOT_FOUND, about, message))
     parts = [planner.plan(request, notices) for planner in planners]
     return Plan(
         resources=tuple(resource for part in parts for resource in part.resources),

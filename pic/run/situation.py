@@ -4,18 +4,18 @@ Every verb that plans uses this module. So a review, a deployment and the watche
 same plan for the same cluster.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from pic.cluster import listing
 from pic.cluster.listing import Transport
 from pic.core.errors import TargetError
-from pic.core.model import Plan, Snapshot
+from pic.core.model import LiveResource, Plan, Snapshot
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import EventText
 from pic.run import planning, reading, targets
 from pic.run.stack_config import StackConfig
+from pic.run.targets.interface import Declaration
 from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
@@ -29,6 +29,9 @@ class Situation:
         reported_warnings: Digests of the warnings that the last run reported as Events.
         unrecorded: The planned resources that the state does not have, by Pulumi name; empty if
             pic has not read the state.
+        withheld: The hosts that this run leaves out of the plan, with the live object whose
+            deletion they wait for.
+        kept: What this run declares exactly as the last one did, by target.
     """
 
     config: StackConfig
@@ -38,6 +41,8 @@ class Situation:
     changes: Changes
     reported_warnings: tuple[str, ...] = ()
     unrecorded: frozenset[str] = frozenset()
+    withheld: Mapping[str, LiveResource] = field(default_factory=dict)
+    kept: Mapping[str, Sequence[Declaration]] = field(default_factory=dict)
 
     @property
     def settings(self) -> Settings:
@@ -49,7 +54,19 @@ class Situation:
         """The warnings to report as Events at their Ingresses; none with `pic:events: false`."""
         if not self.settings.events:
             return ()
-        return event_texts.warnings(self.plan.notices, self.snapshot.ingresses)
+        # The API server creates nothing in a namespace that is being deleted.
+        ingresses = (
+            ingress
+            for ingress in self.snapshot.ingresses
+            if ingress.namespace not in self.going_namespaces
+        )
+        return event_texts.warnings(self.plan.notices, ingresses)
+
+    @property
+    def going_namespaces(self) -> frozenset[str]:
+        """The namespaces that Kubernetes is deleting, as far as pic may know."""
+        namespaces = self.snapshot.namespaces or ()
+        return frozenset(namespace.name for namespace in namespaces if namespace.going)
 
     @property
     def unread_targets(self) -> dict[str, TargetError]:
@@ -59,15 +76,6 @@ class Situation:
             for target in targets.active(self.settings)
         }
         return {name: error for name, error in errors.items() if error}
-
-
-def connect_and_plan(config: StackConfig, environment: Mapping[str, str]) -> Situation:
-    """Connect to the cluster, read it and the active targets, and plan.
-
-    Raises:
-        ClusterError: The cluster could not be read completely.
-    """
-    return read_and_plan(config, listing.connect(config.settings, environment), environment)
 
 
 def read_and_plan(

@@ -7,7 +7,7 @@ The permissions to read come from `pic.settings.kinds`. Those to write come from
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pic.settings.kinds import needed_kinds, watched_namespaces
+from pic.settings.kinds import NAMESPACE_KIND, needed_kinds, watched_namespaces
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 
 LEASES = "coordination.k8s.io"
@@ -24,6 +24,7 @@ class Permission:
         why: What pic needs it for, such as "to find the tunnels".
         namespace: Empty means all namespaces, or a resource without a namespace.
         name: Empty means every object.
+        optional: Whether a run works without it, and only knows less.
     """
 
     group: str
@@ -32,6 +33,7 @@ class Permission:
     why: str
     namespace: str = ""
     name: str = ""
+    optional: bool = False
 
     def __str__(self) -> str:
         full = f"{self.resource}.{self.group}" if self.group else self.resource
@@ -44,6 +46,7 @@ def read_permissions(settings: Settings) -> Iterator[Permission]:
     for kind in needed_kinds(settings):
         for namespace in kind.namespaces(settings):
             yield Permission(kind.group, kind.plural, "list", kind.why, namespace)
+    yield from _namespace_permissions(settings)
     # The uid of kube-system identifies the cluster: it exists in every cluster and never changes.
     yield Permission("", "namespaces", "get", "to identify the cluster", name="kube-system")
     # With a fixed pic:resourceSchema, pic works without this permission for the whole cluster.
@@ -55,6 +58,15 @@ def read_permissions(settings: Settings) -> Iterator[Permission]:
             "to adapt to the installed CRD",
             name="pangolinresources.tunnel.pangolin.io",
         )
+
+
+def _namespace_permissions(settings: Settings) -> Iterator[Permission]:
+    kind = NAMESPACE_KIND
+    why = f"optional, {kind.why}"
+    if not settings.namespaces:
+        yield Permission(kind.group, kind.plural, "list", why, optional=True)
+    for namespace in settings.namespaces:
+        yield Permission(kind.group, kind.plural, "get", why, namespace, optional=True)
 
 
 def _needs_crd(settings: Settings) -> bool:
@@ -78,7 +90,7 @@ def watch_permissions(settings: Settings, namespace: str) -> Iterator[Permission
     """
     # A watch begins with a list, so pic needs both verbs for the same collections.
     for permission in read_permissions(settings):
-        if permission.verb == "list":
+        if permission.verb == "list" and not permission.optional:
             yield Permission(
                 permission.group,
                 permission.resource,

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import yaml
 
+from pic.core import yaml_text
 from pic.core.errors import SettingsError
+from pic.core.yaml_text import YamlError
 
 FOLDER = "stacks"
 # Pulumi puts the name of the project before the keys of its settings.
@@ -112,12 +114,15 @@ class StackFile:
 
     def _content(self) -> dict[str, object]:
         try:
-            content = yaml.safe_load(self.path.read_text(encoding="utf-8"))
+            content = yaml_text.read(self.path)
         except FileNotFoundError as error:
             raise SettingsError([f"{self.display_path} does not exist: {self._hint()}"]) from error
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-            problem = " ".join(str(error).split())
-            raise SettingsError([f"{self.display_path} cannot be read: {problem}"]) from error
+        except OSError as error:
+            raise SettingsError(
+                [f"{self.display_path} cannot be read: {error.strerror}"]
+            ) from error
+        except YamlError as error:
+            raise SettingsError([f"{self.display_path} cannot be read: {error}"]) from error
         if not isinstance(content, dict | None):
             raise SettingsError([f"{self.display_path} must contain a YAML map"])
         return content or {}

@@ -174,6 +174,16 @@ def crd_schema(crd: Raw) -> Schema:
     )
 
 
+def is_terminating(crd: Raw) -> bool:
+    """Say whether Kubernetes is deleting the CRD, and with it every object."""
+    if deletion(mapping(crd.get("metadata"), "metadata")):
+        return True
+    status = mapping(crd.get("status"), "status")
+    conditions = sequence(status.get("conditions"), "status.conditions")
+    parsed = [mapping(condition, "status.conditions[]") for condition in conditions]
+    return any(it.get("type") == "Terminating" and it.get("status") == "True" for it in parsed)
+
+
 def _schema(version: Raw) -> Schema:
     fields = _properties(_dig(version, "schema", "openAPIV3Schema", "properties", "spec"))
     http = mapping(fields.get("httpConfig"), "httpConfig")

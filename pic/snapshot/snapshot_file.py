@@ -101,7 +101,7 @@ def listing_names(settings: Settings) -> list[str]:
     return sorted(
         str(permission).removeprefix("list ")
         for permission in permissions.read_permissions(settings)
-        if permission.verb == "list"
+        if permission.verb == "list" and not permission.optional
     )
 
 

@@ -19,6 +19,8 @@ from typing import Any, NoReturn
 
 import yaml
 
+from pic.core import yaml_text
+
 # PyYAML's parser in C is ten times as fast, but not in every build of PyYAML. Only its events are
 # used here, so neither parser constructs objects.
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -149,10 +151,9 @@ def _yaml_documents(text: str) -> Iterator[ParsedDocument]:
         line = text.encode()[: error.position].count(b"\n") + 1
         raise TextError(line, "YAML does not allow a character on this line") from error
     except yaml.MarkedYAMLError as error:
-        # The parser notices a key without a colon only some lines later. Its context is the key.
-        in_key = error.context == "while scanning a simple key"
-        mark = error.context_mark if in_key else error.problem_mark
-        raise TextError(mark.line + 1 if mark else 1, f"{error.problem}") from error
+        mark = yaml_text.mark_of(error)
+        problem = yaml_text.problem_of(error)
+        raise TextError(mark.line + 1 if mark else 1, problem) from error
 
 
 class _Merge:

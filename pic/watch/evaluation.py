@@ -22,15 +22,19 @@ from pic.run import fingerprint, reading
 from pic.run.situation import Situation, plan_raw
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import ReadTimeouts
+from pic.settings.kinds import NAMESPACE
 from pic.snapshot.assemble import RawSnapshot
 from pic.watch.schedule import Verdict
-from pic.watch.store import Store
+from pic.watch.store import Store, UnpackedObjects, pack
 
 # The loop that renews the Lease waits for an evaluation, so these are shorter than those of a run.
 TIMEOUTS = ReadTimeouts(lock=1.0, connect=2.0, answer=5.0)
 
 TargetReading = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
 """The records in a target, or the reason why they could not be read."""
+
+Version = tuple[int, TargetReading, tuple[bytes, ...] | None]
+"""The changes of the store so far, the records, and the namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Evaluator:
     _cluster: tuple[str, Schema] | None = field(default=None, init=False)
     _evaluation: Evaluation | None = field(default=None, init=False)
     _reading: TargetReading = field(default=(None, None), init=False)
-    _version: tuple[int, TargetReading] | None = field(default=None, init=False)
+    _version: Version | None = field(default=None, init=False)
 
     def refresh(self) -> None:
         """Read the id of the cluster and the schema of the CRD, which no follower watches.
@@ -106,17 +110,29 @@ class Evaluator:
         self.plan_count += 1
         return self._compare(self._evaluation), situation.plan
 
-    def _read(self, *, read_targets: bool) -> tuple[RawSnapshot, tuple[int, TargetReading]]:
+    def _read(self, *, read_targets: bool) -> tuple[RawSnapshot, Version]:
         """Return everything that planning reads, and a version that changes with it."""
         change_count, objects = self.store.objects()
+        namespaces = self._read_namespaces()
+        if namespaces is not None:
+            objects = {**objects, NAMESPACE: UnpackedObjects(namespaces)}
         raw = RawSnapshot(objects, *(self._cluster or ("", Schema())))
         if read_targets:
             settings = self.config.settings
             raw = reading.read_targets(raw, settings, self.environment, self.timeouts)
             self._reading = raw.records, raw.unanswered
         records, unanswered = self._reading
-        version = change_count, self._reading
+        version = change_count, self._reading, namespaces
         return replace(raw, records=records, unanswered=unanswered), version
+
+    def _read_namespaces(self) -> tuple[bytes, ...] | None:
+        """Return the namespaces as far as pic may read them, packed.
+
+        No follower watches them: when a namespace begins to go, so does what is in it, and an
+        evaluation is due.
+        """
+        bodies = listing.read_namespaces(self.transport, self.config.settings)
+        return None if bodies is None else tuple(sorted(pack(NAMESPACE, it) for it in bodies))
 
     def _compare(self, evaluation: Evaluation) -> Evaluation:
         """Return an evaluation that is in sync only if the same plan is deployed."""
@@ -158,7 +174,7 @@ def _work(
         [live.key for live in changes.removed],
         [[move.live.key, move.resource.key] for move in changes.moved],
         # A host that waits for an object to go is due once the object is gone.
-        [resource.key for resource in changes.waiting],
+        [waiting.resource.key for waiting in changes.waiting],
         _records(changes.records),
         [[annotation.ingress.uid, *annotation.hosts] for annotation in annotations],
         {name: error.kind.value for name, error in situation.unread_targets.items()},

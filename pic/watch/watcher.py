@@ -68,16 +68,6 @@ class Dependencies:
     settings_changed: Callable[[], bool]
 
 
-def connect(watch_config: WatchConfig) -> ApiTransport:
-    """Connect to the cluster without loading the Kubernetes client, which takes 20 MB of memory.
-
-    Raises:
-        ClusterError: There is no usable configuration.
-    """
-    settings, environment = watch_config.config.settings, watch_config.environment
-    return listing.connect(settings, environment, TIMEOUTS, in_subprocess=True)
-
-
 def watch(
     watch_config: WatchConfig, dependencies: Dependencies, wakeup: Wakeup, log: Log = logs.log
 ) -> StopReason:

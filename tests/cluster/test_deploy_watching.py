@@ -46,7 +46,8 @@ def follow(
 ) -> list[str]:
     """Watch everything that a watcher watches until a condition is true; return the warnings."""
     settings = Settings(namespaces=(namespace,), tunnel_namespace=namespace)
-    source = listing.connect(settings, account.environment, in_subprocess=True)
+    access = listing.resolve(settings, account.environment, in_subprocess=True)
+    source = listing.connect_to(access)
     listings, warnings, lock = listing.listings(settings), list[str](), threading.Lock()
     store = Store(listings, time.monotonic, lambda: None)
 

@@ -9,7 +9,7 @@ import certifi
 import pytest
 import yaml
 
-from pic.cluster import connection, listing
+from pic.cluster import access, listing
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
 from pic.settings.parse import Settings
@@ -176,7 +176,7 @@ def test_a_server_without_tls_is_an_error_if_the_kubeconfig_says_https(
 def connect_error(
     settings: Settings,
     environment: Mapping[str, str],
-    service_account: Path = connection.SERVICE_ACCOUNT,
+    service_account: Path = access.SERVICE_ACCOUNT,
 ) -> str:
     with pytest.raises(ClusterError) as raised:
         listing.connect(settings, environment, service_account=service_account)
@@ -188,7 +188,7 @@ REMEDY = ". Set KUBECONFIG, or pic:context to one of its contexts"
 
 def test_a_missing_kubeconfig_is_an_error(tmp_path: Path) -> None:
     assert connect_error(DEFAULT, {"KUBECONFIG": str(tmp_path / "none")}) == (
-        "cannot connect to the cluster: Invalid kube-config file. No configuration found" + REMEDY
+        f"cannot connect to the cluster: there is no kubeconfig at {tmp_path / 'none'}" + REMEDY
     )
 
 
@@ -279,5 +279,5 @@ def test_a_kubeconfig_or_a_context_wins_over_the_service_account(
 
     assert listing.connect(DEFAULT, {**pod, "KUBECONFIG": path}).server == "http://one.example.com"
     assert connect_error(Settings(context="moon"), pod).startswith(
-        "cannot connect to the cluster: Invalid kube"
+        "cannot connect to the cluster: there is no context 'moon'"
     )

@@ -1,6 +1,7 @@
 """Serves a fake Kubernetes API with canned answers on the loopback, and records its requests."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ KINDS = {
     f"{NETWORKING}/ingresses": "IngressList",
     f"{NETWORKING}/ingressclasses": "IngressClassList",
     f"{CORE}/services": "ServiceList",
+    f"{CORE}/namespaces": "NamespaceList",
     f"{PANGOLIN}/pangolintunnels": "PangolinTunnelList",
     f"{PANGOLIN}/pangolinorganizations": "PangolinOrganizationList",
     f"{PANGOLIN}/pangolinresources": "PangolinResourceList",
@@ -59,6 +61,9 @@ class Request:
     body: bytes
 
 
+NAMESPACE = re.compile(f"{CORE}/namespaces/([^/]+)")
+
+
 class Api:
     """A fake API server. A path without answers returns 404."""
 
@@ -86,6 +91,9 @@ class Api:
         self.requests.append(request)
         answers = self.answers.get(request.path.partition("?")[0])
         if not answers:
+            # A namespace exists unless a test says otherwise.
+            if match := NAMESPACE.fullmatch(request.path):
+                return Answer({"kind": "Namespace", "metadata": {"name": match[1]}})
             return Answer({"kind": "Status", "message": "not found"}, 404)
         return answers.pop(0) if len(answers) > 1 else answers[0]
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from pic.core.errors import EngineError
 from pic.engine.backend.state import StackState, StateResource
 from pic.engine.engine import Engine
+from tests.support.deployed import urn
 from tests.support.engine import ProgramRun
 
 RunProgram: TypeAlias = Callable[..., ProgramRun]
@@ -30,4 +31,6 @@ class StateEngine(Engine):
             raise EngineError(self.error)
         if not self.exists:
             return None
-        return StackState({name: StateResource("", (space, name), {}) for space, name in self.keys})
+        return StackState(
+            {name: StateResource(urn(name), (space, name), {}) for space, name in self.keys}
+        )

@@ -112,6 +112,9 @@ def _permissions(transport: Transport, settings: Settings) -> Iterator[Finding]:
     ]
     for permission in denied:
         message = f"not allowed: {permission} ({permission.why})"
-        yield failed(name, message, "grant it, see docs/permissions.md")
+        if permission.optional:
+            yield skipped(name, message)
+        else:
+            yield failed(name, message, "grant it, see docs/permissions.md")
     if not denied:
         yield passed(name, f"all {len(permissions)} are granted")

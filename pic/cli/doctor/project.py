@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import yaml
-
+from pic.core import yaml_text
 from pic.core.findings import USAGE, Finding, failed, passed, run_check
 from pic.core.json_values import mapping
 from pic.core.notices import Notice
+from pic.core.yaml_text import YamlError
 from pic.run import stack_config
 from pic.run.doctor_context import DoctorContext
 from pic.settings.parse import Settings, parse
@@ -39,10 +39,13 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
 def _project(context: DoctorContext) -> Iterator[Finding]:
     name = "project"
     try:
-        content = yaml.safe_load((context.root / PROJECT_FILE).read_text(encoding="utf-8"))
+        content = yaml_text.read(context.root / PROJECT_FILE)
     except FileNotFoundError:
         message = f"{PROJECT_FILE} is not in this folder"
         yield failed(name, message, "run pic in the folder of the project", USAGE)
+        return
+    except YamlError as error:
+        yield failed(name, f"{PROJECT_FILE} cannot be read: {error}", "repair it", USAGE)
         return
     project = mapping(content, PROJECT_FILE)
     if (project_name := project.get("name")) != PROJECT:

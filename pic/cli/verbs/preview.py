@@ -37,16 +37,22 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     # The other verbs save these imports, which take a tenth of a second.
     from pic.cluster import listing  # noqa: PLC0415
     from pic.engine import driver  # noqa: PLC0415
+    from pic.engine.withholding import withhold  # noqa: PLC0415
     from pic.run.situation import Situation  # noqa: PLC0415
 
     stack, config = deploying.config(options, environment)
     comparison = reporting.compare(options, environment)
-    transport = listing.connect(config.settings, environment)
+    access = listing.resolve(config.settings, environment)
+    transport = listing.connect_to(access)
     situation = Situation(
         config, transport, comparison.snapshot, comparison.plan, comparison.changes
     )
-    engine = driver.engine_for(config, stack, environment, deploying.Progress(options).step)
+    progress = deploying.Progress(options).step
+    engine = driver.engine_for(stack, environment, progress, access.pinned)
     common.progress(options, "asking the engine for a preview")
+    if situation.changes.going:
+        # The state decides what a run would leave as it is.
+        situation = withhold(situation, engine.state())
     outcome = driver.preview(engine, situation)
     code = reporting.deliver(comparison.review, options, environment)
     if removals := driver.unplanned_removals(situation, outcome):

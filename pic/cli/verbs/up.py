@@ -8,7 +8,7 @@ from pic.cli import common, deploying
 from pic.core.errors import FailedError, PicError
 
 if TYPE_CHECKING:
-    from pic.engine.driver import DeployResult
+    from pic.engine.result import DeployResult
 
 
 def add(verbs: common.Verbs) -> None:
@@ -51,6 +51,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     try:
         with deploying.stoppable():
             deployment = deploying.prepare(options, environment)
+            deployment = deploying.settled(deployment, options, environment)
             result = _up(deployment, options)
             deploying.conclude(options, deployment.situation, result)
             if options.wait:

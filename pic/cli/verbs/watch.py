@@ -18,6 +18,7 @@ from pic.run.stack_config import StackConfig
 from pic.settings.stack_file import StackFile
 
 if TYPE_CHECKING:
+    from pic.cluster.listing import ClusterAccess
     from pic.watch.health import Health
     from pic.watch.leader import Leader
     from pic.watch.loop import StopReason
@@ -121,7 +122,8 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
 def _watch(
     options: argparse.Namespace, environment: Mapping[str, str], wakeup: "Wakeup"
 ) -> "StopReason":
-    from pic.watch import watcher  # noqa: PLC0415 - as above
+    from pic.cluster import listing  # noqa: PLC0415 - as above
+    from pic.watch import watcher  # noqa: PLC0415
     from pic.watch.runs import RunLimits  # noqa: PLC0415
     from pic.watch.schedule import Intervals  # noqa: PLC0415
 
@@ -133,9 +135,11 @@ def _watch(
         RunLimits(options.run_timeout, options.grace),
         Intervals(resync=config.settings.resync_period.total_seconds()),
     )
-    transport = watcher.connect(watch_config)
+    # Another process reads the credentials, so this one does not load the Kubernetes client.
+    access = listing.resolve(config.settings, environment, in_subprocess=True)
+    transport = listing.connect_to(access, watcher.TIMEOUTS)
     with _health(options, watch_config) as health:
-        leader = _leader(options, environment, stack, watch_config)
+        leader = _leader(options, environment, stack, access)
         logs.log(logs.INFO, f"watching for stack {stack}")
         changed = _SettingsCheck(options, environment, (stack, config))
         dependencies = watcher.Dependencies(transport, health, leader, changed)
@@ -184,15 +188,14 @@ def _leader(
     options: argparse.Namespace,
     environment: Mapping[str, str],
     stack: str,
-    watch_config: "WatchConfig",
+    access: "ClusterAccess",
 ) -> "Leader | None":
     from pic.cluster import listing  # noqa: PLC0415 - as above
     from pic.watch.leader import TIMEOUTS, Leader  # noqa: PLC0415
 
     if not _is_elected(options, environment):
         return None
-    settings = watch_config.config.settings
-    transport = listing.connect(settings, environment, TIMEOUTS, in_subprocess=True)
+    transport = listing.connect_to(access, TIMEOUTS)
     identity = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     return Leader(transport, _namespace(options), f"pic-{stack}".lower(), identity)
 

@@ -10,9 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-import yaml
-
+from pic.core import yaml_text
 from pic.core.errors import EngineError
 from pic.engine.backend import stores
 
@@ -90,9 +90,9 @@ def _credentials(environment: Mapping[str, str]) -> Path:
 
 def _of_project(file: Path) -> str:
     try:
-        project = yaml.safe_load(file.read_text(encoding="utf-8"))
+        project: Any = yaml_text.read(file)
         return str(project["backend"]["url"] or "")
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+    except (OSError, ValueError, KeyError, TypeError):
         return ""  # the engine reports a file that it cannot read
 
 

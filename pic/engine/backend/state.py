@@ -1,12 +1,13 @@
 """Parses the state of a stack from the JSON of `pulumi stack export`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import KIND, RECORD_TYPE
 
 STACK_TYPE = "pulumi:pulumi:Stack"
+PROVIDER_TYPE = "pulumi:providers:kubernetes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,13 @@ class StackState:
     Attributes:
         resources: By host.
         records: By id, such as `app.example.com/A`.
+        contexts: The contexts of a kubeconfig that the Kubernetes providers name.
     """
 
     resources: Mapping[str, StateResource] = field(default_factory=dict)
     outputs: Raw = field(default_factory=dict)
     records: Mapping[str, StateRecord] = field(default_factory=dict)
+    contexts: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> frozenset[tuple[str, str]]:
@@ -78,7 +81,18 @@ def read(export: Raw) -> StackState:
         if entry.get("type") == RECORD_TYPE
     }
     stack = next((entry for entry in entries if entry.get("type") == STACK_TYPE), {})
-    return StackState(resources, mapping(stack.get("outputs") or {}, "outputs"), records)
+    outputs = mapping(stack.get("outputs") or {}, "outputs")
+    return StackState(resources, outputs, records, frozenset(_contexts(listed)))
+
+
+def _contexts(listed: Sequence[object]) -> Iterator[str]:
+    # A provider that waits for its deletion still deletes the objects that it had created.
+    for item in listed:
+        entry = mapping(item, "resource")
+        if entry.get("type") == PROVIDER_TYPE:
+            inputs = mapping(entry.get("inputs") or {}, "inputs")
+            if name := text(inputs.get("context")):
+                yield name
 
 
 def _record(entry: Raw) -> StateRecord:

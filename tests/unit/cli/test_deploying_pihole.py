@@ -6,8 +6,8 @@ import pytest
 
 from pic.cli import deploying
 from pic.core.errors import PiholeError
-from pic.engine.driver import DeployResult
 from pic.engine.outcome import Outcome
+from pic.engine.result import DeployResult
 from tests.support.deploying import Capture
 from tests.support.fakes import unchanged_situation
 

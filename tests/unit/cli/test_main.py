@@ -252,8 +252,8 @@ def test_an_unreachable_cluster_is_exit_code_5(root: Path, capsys: Capture) -> N
 
     assert failure(capsys, "plan") == (
         5,
-        "pic: cannot connect to the cluster: Invalid kube-config file. No configuration found. Set"
-        " KUBECONFIG, or pic:context to one of its contexts\n",
+        "pic: cannot connect to the cluster: there is no kubeconfig at config. Set KUBECONFIG, or"
+        " pic:context to one of its contexts\n",
     )
 
 

@@ -65,13 +65,13 @@ def test_a_message_is_cut_to_the_length_that_the_api_server_accepts() -> None:
 class Refusing(Recorder):
     """A transport to an API server that refuses every request."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, *, namespace_gone: bool = False) -> None:
         super().__init__()
-        self.status = status
+        self.error = StatusError(status, "no", namespace_gone=namespace_gone)
 
     def request(self, method: str, path: str, body: object) -> object:
         super().request(method, path, body)
-        raise StatusError(self.status, "no")
+        raise self.error
 
 
 TEXT = EventText(Owner("prod", "web", "uid"), "InvalidHost", "*: no")
@@ -120,3 +120,12 @@ def test_a_warning_that_the_api_server_refuses_is_an_error() -> None:
 
 def test_a_warning_has_the_event_type_warning() -> None:
     assert post_one(level=Level.WARNING)["type"] == "Warning"
+
+
+def test_26_an_event_in_a_namespace_that_is_gone_is_dropped() -> None:
+    subject = InvolvedObject("preview", "web", "uid")
+
+    post(Refusing(403, namespace_gone=True), subject, Level.NORMAL, "Deleted", "it is gone")
+
+    with pytest.raises(StatusError, match="no"):
+        post(Refusing(403), subject, Level.NORMAL, "Deleted", "it is gone")

@@ -1,6 +1,7 @@
-"""Reading a kubeconfig, in this process and in one of its own, and renewing credentials."""
+"""Reading credentials, in this process and in one of its own, and renewing them."""
 
 import base64
+import io
 import json
 import os
 import runpy
@@ -12,36 +13,34 @@ import yaml
 
 from pic.cluster import kubeconfig, listing
 from pic.cluster.endpoint import Access
+from pic.cluster.pinned import Pinned
 from pic.core.errors import ClusterError
+from pic.core.json_values import Raw
 from pic.settings.parse import Settings
 from tests.support.api import SHORT_TIMEOUTS, Answer, serving
 from tests.support.api import kubeconfig as kubeconfig_for
+from tests.support.deployed import write_executable
 from tests.support.planted import TOKEN
 
+EXEC = "client.authentication.k8s.io/v1"
 SERVER = "https://one.example.com"
 
 
-def write_kubeconfig(folder: Path, **cluster: object) -> str:
-    config = kubeconfig_for(SERVER)
-    config["clusters"][0]["cluster"].update(cluster)
-    (folder / "config").write_text(yaml.safe_dump(config))
-    return str(folder / "config")
+def pinned_of(user: Raw | None = None, cluster: Raw | None = None) -> Pinned:
+    return Pinned("here", {"server": SERVER, **(cluster or {})}, user or {"token": TOKEN})
 
 
-def test_every_setting_of_a_cluster_is_read(tmp_path: Path) -> None:
+def test_every_setting_of_a_cluster_is_read() -> None:
     data = base64.b64encode(certifi.contents().encode()).decode()
-    path = write_kubeconfig(
-        tmp_path,
-        **{
+    pinned = pinned_of(
+        cluster={
             "certificate-authority-data": data,
             "tls-server-name": "other",
             "proxy-url": "http://p:1",
-        },
+        }
     )
 
-    access = kubeconfig.to_access(kubeconfig.load_configuration(path, "here"))
-
-    assert access == Access(
+    assert kubeconfig.read(pinned) == Access(
         SERVER,
         authority=certifi.contents(),
         server_name="other",
@@ -50,25 +49,40 @@ def test_every_setting_of_a_cluster_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_a_process_of_its_own_reads_the_same(tmp_path: Path) -> None:
-    path = write_kubeconfig(tmp_path)
+def test_the_newline_at_the_end_of_a_token_file_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("secret\n")
 
-    assert kubeconfig.read_in_subprocess(path, "", os.environ) == Access(
-        SERVER, authorization=f"Bearer {TOKEN}"
-    )
-    assert json.loads(kubeconfig.main(path, ""))["server"] == SERVER
+    access = kubeconfig.read(pinned_of({"tokenFile": str(tmp_path / "token")}))
+
+    assert access.authorization == "Bearer secret"
 
 
-def test_a_process_of_its_own_reports_the_same_error(tmp_path: Path) -> None:
-    missing = str(tmp_path / "none")
+def test_an_exec_plugin_is_asked_for_the_token(tmp_path: Path) -> None:
+    answer = {"apiVersion": EXEC, "kind": "ExecCredential", "status": {"token": "of-the-plugin"}}
+    plugin = write_executable(tmp_path / "login", f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+    user = {"exec": {"apiVersion": EXEC, "command": str(plugin)}}
+
+    assert kubeconfig.read(pinned_of(user)).authorization == "Bearer of-the-plugin"
+
+
+def test_a_process_of_its_own_reads_the_same() -> None:
+    pinned = pinned_of()
+
+    assert kubeconfig.read_in_subprocess(pinned, os.environ) == kubeconfig.read(pinned)
+    assert json.loads(kubeconfig.main(pinned.as_text()))["server"] == SERVER
+
+
+def test_a_process_of_its_own_reports_the_same_error() -> None:
+    pinned = pinned_of(cluster={"certificate-authority": "/none"})
     with pytest.raises(ClusterError) as in_subprocess:
-        kubeconfig.read_in_subprocess(missing, "", os.environ)
+        kubeconfig.read_in_subprocess(pinned, os.environ)
     with pytest.raises(SystemExit) as in_process:
-        kubeconfig.main(missing, "")
+        kubeconfig.main(pinned.as_text())
 
     assert str(in_subprocess.value) == str(in_process.value)
-    assert str(in_subprocess.value).endswith(
-        "Set KUBECONFIG, or pic:context to one of its contexts"
+    assert str(in_subprocess.value) == (
+        "cannot connect to the cluster: File does not exist: /none. Set KUBECONFIG, or pic:context"
+        " to one of its contexts"
     )
 
 
@@ -111,12 +125,39 @@ def test_without_credentials_no_header_is_sent(tmp_path: Path) -> None:
 
 
 def test_as_a_program_it_prints_the_access(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = Path(write_kubeconfig(tmp_path))
     # No output of a test may contain the planted token.
-    path.write_text(path.read_text().replace(f"token: {TOKEN}", "username: u"))
-    monkeypatch.setattr("sys.argv", ["kubeconfig", str(path), "here"])
+    pinned = pinned_of({"username": "u"})
+    monkeypatch.setattr("sys.stdin", io.StringIO(pinned.as_text()))
     runpy.run_path(str(Path(kubeconfig.__file__)), run_name="__main__")
 
     assert Access(**json.loads(capsys.readouterr().out)).server == SERVER
+
+
+@pytest.mark.parametrize(
+    ("status", "details", "expected"),
+    [
+        (
+            403,
+            {"causes": [{"reason": "NamespaceTerminating", "field": "metadata.namespace"}]},
+            True,
+        ),
+        (404, {"kind": "namespaces", "name": "preview"}, True),
+        (403, {"kind": "namespaces"}, False),
+        (404, {"kind": "ingresses", "causes": []}, False),
+        (403, None, False),
+    ],
+)
+def test_26_an_error_says_whether_the_namespace_is_gone(
+    tmp_path: Path, status: int, details: object, *, expected: bool
+) -> None:
+    with serving() as api:
+        environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
+        transport = listing.connect(Settings(), environment, SHORT_TIMEOUTS)
+        api.set_answers("/x", Answer({"message": "no", "details": details}, status))
+
+        with pytest.raises(listing.StatusError) as caught:
+            transport.get("/x")
+
+    assert caught.value.namespace_gone is expected

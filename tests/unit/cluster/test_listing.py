@@ -9,6 +9,7 @@ import pytest
 from pic.cluster import listing
 from pic.cluster.listing import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN, Listing, StatusError
 from pic.core.errors import ClusterError
+from pic.core.json_values import Raw
 from pic.core.model import Schema
 from pic.settings.kinds import BY_NAME
 from pic.settings.parse import ResourceSchema, Settings, TargetName
@@ -202,6 +203,7 @@ ANSWERS: dict[str, object] = {
     IDENTITY: {"metadata": {"uid": "cluster-1"}},
     f"{NETWORKING}/ingresses#": page("IngressList", "web"),
     f"{CORE}/services#": page("ServiceList", "web"),
+    f"{CORE}/namespaces#": page("NamespaceList", "prod"),
     f"{PANGOLIN}/pangolintunnels#": page("PangolinTunnelList"),
     f"{PANGOLIN}/pangolinorganizations#": page("PangolinOrganizationList"),
     f"{PANGOLIN}/pangolinresources#": page("PangolinResourceList", "pic-web"),
@@ -216,6 +218,7 @@ def test_a_snapshot_has_every_kind_that_a_run_needs() -> None:
             "PangolinTunnel": [],
             "PangolinOrganization": [],
             "PangolinResource": named("pic-web"),
+            "Namespace": named("prod"),
         },
         "cluster-1",
         pangolin.SCHEMA_TARGETS,
@@ -226,12 +229,14 @@ def test_the_objects_of_all_namespaces_are_in_one_list() -> None:
     lists: dict[str, object] = {
         f"{NETWORKING}/namespaces/a/ingresses#": page("IngressList", "x"),
         f"{NETWORKING}/namespaces/b/ingresses#": page("IngressList", "y"),
+        f"{CORE}/namespaces/a": {"metadata": {"name": "a"}},
+        f"{CORE}/namespaces/b": {"metadata": {"name": "b"}},
     }
     settings = Settings(namespaces=("a", "b"), targets=(TargetName.PIHOLE,))
 
     raw = listing.read_snapshot(Canned({**ANSWERS, **lists}), settings)
 
-    assert raw.objects == {"Ingress": named("x", "y")}
+    assert raw.objects == {"Ingress": named("x", "y"), "Namespace": named("a", "b")}
 
 
 @pytest.mark.parametrize("path", ANSWERS)
@@ -262,6 +267,57 @@ def test_after_an_error_no_further_request_is_sent() -> None:
         " the credentials: renew them"
     )
     assert len(transport.requests) < len(ANSWERS)
+
+
+# Namespaces.
+
+LISTED = Settings(namespaces=("a", "b"))
+GONE = {"metadata": {"name": "a"}, "status": {"phase": "NotFound"}}
+
+
+def namespaces(a: object, b: object, settings: Settings = LISTED) -> list[Raw] | None:
+    transport = Canned({f"{CORE}/namespaces/a": a, f"{CORE}/namespaces/b": b})
+    return listing.read_namespaces(transport, settings)
+
+
+def namespace_error(a: object, b: object) -> str:
+    with pytest.raises(ClusterError) as caught:
+        namespaces(a, b)
+    return str(caught.value)
+
+
+def test_a_namespace_that_pic_may_not_read_is_left_out() -> None:
+    forbidden, (there,) = StatusError(403, "no"), named("b")
+
+    assert namespaces(forbidden, there) == [there]
+    assert namespaces(forbidden, forbidden) is None
+    answers = {f"{CORE}/namespaces#": forbidden}
+    assert listing.read_namespaces(Canned(answers), Settings()) is None
+
+
+def test_a_listed_namespace_that_does_not_exist_has_a_phase_that_says_so() -> None:
+    missing, (there,) = StatusError(404, "not found"), named("b")
+
+    assert namespaces(missing, there) == [GONE, there]
+    assert namespaces(missing, StatusError(403, "no")) == [GONE]
+
+
+def test_a_run_needs_one_of_the_listed_namespaces() -> None:
+    missing = StatusError(404, "not found")
+
+    assert namespace_error(missing, missing) == (
+        "the cluster has no namespace a, b: correct pic:namespaces, or check that this is the right"
+        " cluster"
+    )
+
+
+def test_a_namespace_that_cannot_be_read_is_an_error() -> None:
+    assert namespace_error(StatusError(500, "away"), {}) == (
+        "cannot get namespace a: away (HTTP 500); try again when the API server is healthy"
+    )
+    assert namespace_error(3, {}) == (
+        "namespace a cannot be understood: namespace is a number, not a map"
+    )
 
 
 # The cluster id and the schema.
@@ -364,3 +420,29 @@ def test_a_malformed_crd_is_an_error() -> None:
     assert schema_error({"spec": []}) == (
         "the CRD of PangolinResource cannot be understood: spec is a list, not a map"
     )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"metadata": {"deletionTimestamp": "2025-01-01T00:00:00Z"}},
+        {"status": {"conditions": [{"type": "Terminating", "status": "True"}]}},
+    ],
+)
+def test_23_a_crd_that_is_being_deleted_is_an_error(part: dict[str, object]) -> None:
+    with pytest.raises(ClusterError) as caught:
+        listing.read_schema(Canned({CRD: part}), DEFAULT)
+
+    assert str(caught.value) == (
+        "Kubernetes is deleting the CRD of PangolinResource, and every object of it: wait until it"
+        " is gone, then install the CRDs of the Pangolin operator, or check that this is the right"
+        " cluster"
+    )
+
+
+def test_a_crd_in_any_other_condition_is_read() -> None:
+    conditions = [{"type": "Established", "status": "True"}, {"type": "Terminating"}]
+    version = {"name": "v1alpha1", "served": True}
+    crd = {"status": {"conditions": conditions}, "spec": {"versions": [version]}}
+
+    assert listing.read_schema(Canned({CRD: crd}), DEFAULT).subdomain_optional

@@ -118,8 +118,15 @@ def test_a_status_counts_only_for_its_own_generation(
 def test_an_object_that_is_being_deleted_is_not_ready() -> None:
     deleted = with_status("a.example.com", status="Ready")
     deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    deleted["metadata"]["finalizers"] = ["example.org/x"]
 
-    assert verdicts(deleted) == [(PENDING, "the object is being deleted")]
+    assert verdicts(deleted) == [
+        (
+            PENDING,
+            "Kubernetes is deleting the object (since 2026-01-01T00:00:00+00:00, finalizer"
+            " example.org/x)",
+        )
+    ]
 
 
 def test_a_malformed_object_of_ours_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pic.core.ingress import Deletion
 from pic.core.model import LiveRecord, LiveResource
 from pic.core.names import STACK_LABEL
 from pic.engine import drift
@@ -41,6 +42,15 @@ def test_missing_changed_and_untracked_objects_are_sorted_by_host() -> None:
         CHANGED,
         UNTRACKED,
     )
+
+
+def test_an_object_that_is_being_deleted_differs() -> None:
+    going = replace(make_live(wanted(A)), going=Deletion())
+
+    drifted = drift.find_objects(make_state(wanted(A)), (going,), OURS)
+
+    assert drifted == (DriftedObject(A, ("prod", "pic-a"), Kind.GOING),)
+    assert drift.as_text(Drift(drifted)) == f"- {A} (prod/pic-a) is being deleted"
 
 
 def test_the_drift_of_a_situation_has_objects_and_records() -> None:

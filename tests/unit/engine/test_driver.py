@@ -8,19 +8,16 @@ from pathlib import Path
 import pytest
 
 from pic.cluster.events import EVENTS_A_RUN
+from pic.cluster.pinned import Pinned
 from pic.core.model import LiveResource
 from pic.engine import driver
-from pic.engine.driver import DeployResult
-from pic.engine.engine import Engine
 from pic.engine.outcome import Failure, Outcome
+from pic.engine.result import DeployResult
 from pic.run import fingerprint
-from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from tests.support import engine as mocks
 from tests.support.deployed import (
     CLUSTER,
-    OURS,
-    STACK,
     A,
     B,
     C,
@@ -34,6 +31,7 @@ from tests.support.deployed import (
 from tests.support.driving import FAILED_OUTCOME, ignore, refusal, situation_to_destroy
 from tests.support.fakes import DONE, FakeEngine, outputs_of, unchanged_situation
 
+PINNED = Pinned("here", {"server": "https://one.example.com"}, {})
 STRICT = Settings(cluster_id=CLUSTER, max_removals=0, max_removal_ratio=0)
 FAILURES = (Failure(A, "the engine gave no reason"),)
 
@@ -298,27 +296,20 @@ def fake_cli(tmp_path: Path) -> dict[str, str]:
     return {"PATH": str(write_executable(tmp_path / "pulumi", "#!/bin/sh\n").parent)}
 
 
-def test_an_engine_works_in_the_current_folder_with_the_kubeconfig_of_the_stack(
-    tmp_path: Path,
-) -> None:
+def test_an_engine_works_in_the_current_folder_with_the_pinned_context(tmp_path: Path) -> None:
     environment = {**fake_cli(tmp_path), "KUBECONFIG": "/theirs", "HOME": "/home"}
 
-    def engine_for(settings: Settings) -> Engine:
-        config = StackConfig(settings, STACK, OURS, ())
-        return driver.engine_for(config, "prod", environment, print)
+    engine = driver.engine_for("prod", environment, print, PINNED)
 
-    plain, own = engine_for(Settings()), engine_for(Settings(kubeconfig="/ours"))
-
-    assert (plain.root, plain.stack, plain.on_progress) == (Path.cwd(), "prod", print)
-    assert plain.command.command == str(tmp_path / "pulumi")
-    assert plain.environment == environment
-    assert own.environment == {**environment, "KUBECONFIG": "/ours"}
-    assert plain.steal_after is None
+    assert (engine.root, engine.stack, engine.on_progress) == (Path.cwd(), "prod", print)
+    assert engine.command.command == str(tmp_path / "pulumi")
+    assert (engine.environment, engine.kubeconfig) == (environment, PINNED)
+    assert engine.steal_after is None
 
 
-def test_an_engine_steals_locks_of_other_hosts_after_the_lock_timeout(tmp_path: Path) -> None:
-    config = StackConfig(Settings(lock_timeout=timedelta(minutes=7)), STACK, OURS, ())
+def test_an_engine_steals_old_locks_of_other_hosts(tmp_path: Path) -> None:
+    age = timedelta(minutes=7)
 
-    engine = driver.engine_for(config, "prod", fake_cli(tmp_path), print, steal_locks=True)
+    engine = driver.engine_for("prod", fake_cli(tmp_path), print, PINNED, steal_after=age)
 
-    assert engine.steal_after == timedelta(minutes=7)
+    assert engine.steal_after == age

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pic.engine import driver
 from pic.engine.backend.state import StackState
-from pic.engine.driver import DeployResult
+from pic.engine.result import DeployResult
 from tests.support.deployed import A, B, make_state, wanted
 from tests.support.driving import FAILED_OUTCOME, ignore, refusal, situation_to_destroy
 from tests.support.fakes import DONE, FakeEngine, outputs_of, unchanged_situation

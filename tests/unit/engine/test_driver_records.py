@@ -11,8 +11,8 @@ from pic.core.ingress import Ingress
 from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
 from pic.engine import driver
 from pic.engine.backend.state import StackState, StateRecord
-from pic.engine.driver import DeployResult
 from pic.engine.outcome import Failure, Outcome
+from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
 from pic.planning.dns_records import MANAGED_HOSTS
 from pic.run import fingerprint

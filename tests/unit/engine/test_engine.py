@@ -10,6 +10,7 @@ import pytest
 from pulumi.runtime.proto import events_pb2, events_pb2_grpc
 from semver import VersionInfo
 
+from pic.cluster.pinned import Pinned
 from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError
 from pic.engine.backend.state import StackState
@@ -148,6 +149,35 @@ def test_a_run_saves_its_state_once_and_reports_progress_for_each_event() -> Non
             "KUBECONFIG": "/config",
         },
     )
+
+
+class KubeconfigCli(FakeCli):
+    """A CLI that reads the kubeconfig of each operation."""
+
+    kubeconfigs: list[tuple[Path, str]]
+
+    def run(self, args: list[str], *others: object, **more: object) -> CommandResult:
+        result = super().run(args, *others, **more)  # type: ignore[arg-type]
+        if "KUBECONFIG" in self.environment:
+            path = Path(self.environment["KUBECONFIG"])
+            self.kubeconfigs = [*getattr(self, "kubeconfigs", ()), (path, path.read_text())]
+        return result
+
+
+def test_12_an_operation_gets_a_kubeconfig_with_the_pinned_context_alone() -> None:
+    pinned = Pinned("here", {"server": "https://one.example.com"}, {"token": "t"})
+    provider = {"type": "pulumi:providers:kubernetes", "inputs": {"context": "former"}}
+    export = {"deployment": {"resources": [provider, {**provider, "inputs": {}}]}}
+    cli = KubeconfigCli(CliAnswer(json.dumps(export)), CliAnswer(), CliAnswer())
+    engine = make_engine(cli, {"KUBECONFIG": "/config"})
+    engine.kubeconfig = pinned
+
+    engine.state()
+    engine.up(empty_program)
+    engine.refresh([urn(A)])
+
+    assert [text for _, text in cli.kubeconfigs] == [pinned.as_text({"former"})] * 2
+    assert not any(path.parent.exists() for path, _ in cli.kubeconfigs)
 
 
 def test_the_environment_can_set_the_number_of_parallel_steps() -> None:

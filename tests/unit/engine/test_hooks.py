@@ -12,7 +12,8 @@ from pic.cluster.events import EVENTS_A_RUN
 from pic.cluster.listing import StatusError
 from pic.core.errors import ClusterError
 from pic.core.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
-from pic.engine.hooks import Hooks
+from pic.engine.hooks import Hooks, RunContext
+from pic.planning.ownership import Ownership
 from tests.support import engine
 from tests.support.hooks import (
     STACK,
@@ -270,3 +271,15 @@ def test_a_hook_without_a_context_deletes_nothing() -> None:
     error = call_hook(before_delete, None)
 
     assert str(error) == "pic does not know its cluster yet, so nothing is deleted"
+
+
+def test_26_a_namespace_that_is_being_deleted_gets_no_event() -> None:
+    transport, going = OneObjectTransport(), frozenset({"prod"})
+
+    async def program() -> None:
+        hooks = Hooks()
+        hooks.bind(RunContext(transport, Ownership(STACK), events=True, quiet=going))
+        await delete(hooks)
+
+    assert engine.run(program).error is None
+    assert transport.requests == []

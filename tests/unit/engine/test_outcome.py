@@ -177,3 +177,25 @@ def test_the_class_of_an_error_survives_its_way_through_the_engine(
     failure = Failure(A, with_class(error))
 
     assert (failure.message, failure.kind, failure.retry_after) == (message, kind, after)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "unable to create new content in namespace preview because it is being terminated",
+        'server-side apply failed: namespaces "preview" not found',
+    ],
+)
+def test_26_what_fails_because_its_namespace_is_going_is_no_failure(message: str) -> None:
+    outcome = outcome_of(
+        step_event("create", urn(A)),
+        step_event("create", urn(B)),
+        failure_event(A),
+        failure_event(B),
+        message_event("error", message, urn(A)),
+        message_event("error", "it is wrong", urn(B)),
+    )
+
+    assert outcome.pardoned == (Failure(A, message),)
+    assert outcome.failures == (Failure(B, "it is wrong"),)
+    assert outcome.changed == {}

@@ -6,10 +6,10 @@ from pathlib import Path
 from pic.cluster.events import EVENTS_A_RUN
 from pic.core.model import LiveRecord, Owner, Record
 from pic.engine import driver
-from pic.engine.driver import DeployResult
 from pic.engine.event_shares import EventShares, event_shares
 from pic.engine.hooks import Hooks, RunContext
 from pic.engine.outcome import Outcome, counts_as_text
+from pic.engine.result import DeployResult
 from pic.planning.changes import Changes, Move, Update
 from pic.planning.record_changes import RecordChanges, RecordUpdate
 from tests.support import engine

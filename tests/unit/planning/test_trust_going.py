@@ -9,7 +9,7 @@ from pic.core.model import HttpConfig, LiveResource, Owner, Plan, Record, Resour
 from pic.core.names import STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning import deletions, dns_records
-from pic.planning.changes import Changes, Weakening, between
+from pic.planning.changes import Changes, Waiting, Weakening, between
 from pic.planning.notice_log import NoticeLog
 from pic.planning.ownership import Inventory, Ownership
 from pic.settings.parse import Settings, TargetName
@@ -47,7 +47,7 @@ def test_23_an_object_that_is_going_does_not_count_as_live() -> None:
         planned_count=1,
         created=(wanted(A),),
         going=(going,),
-        waiting=(wanted(A),),
+        waiting=(Waiting(wanted(A), going),),
     )
 
 
@@ -61,7 +61,9 @@ def test_20_an_object_that_is_going_is_not_removed_again() -> None:
 
 
 def test_23_a_host_waits_for_its_object_in_another_namespace_to_go() -> None:
-    assert compared((live(A, "old"),), wanted(A)).waiting == (wanted(A),)
+    old = live(A, "old")
+
+    assert compared((old,), wanted(A)).waiting == (Waiting(wanted(A), old),)
 
 
 def test_23_a_host_with_a_live_object_does_not_wait_for_another_one() -> None:
@@ -73,7 +75,7 @@ def test_23_a_host_with_a_live_object_does_not_wait_for_another_one() -> None:
 def test_23_a_name_waits_for_the_object_that_has_it() -> None:
     renamed = replace(wanted(B), name=f"pic-{A}")
 
-    assert compared((live(A),), renamed).waiting == (renamed,)
+    assert compared((live(A),), renamed).waiting == (Waiting(renamed, live(A)),)
 
 
 def test_23_a_host_does_not_lose_its_login_with_its_object() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dev.pihole.server import PiHole
+from pic.cluster import listing
 from pic.core.errors import FailureClass
 from pic.core.model import LiveRecord
 from pic.core.notices import Notice, Reason, Ref
@@ -32,7 +33,9 @@ def api(tmp_path: Path) -> Iterator[Api]:
 
 def read_situation(tmp_path: Path, url: str) -> situations.Situation:
     config = StackConfig(pihole_settings(url), "pic.prod", Ownership("pic.prod"), ())
-    return situations.connect_and_plan(config, environment(tmp_path, PIHOLE_PASSWORD=PASSWORD))
+    variables = environment(tmp_path, PIHOLE_PASSWORD=PASSWORD)
+    transport = listing.connect(config.settings, variables)
+    return situations.read_and_plan(config, transport, variables)
 
 
 @pytest.mark.usefixtures("api")

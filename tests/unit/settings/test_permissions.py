@@ -26,6 +26,7 @@ def test_by_default_a_run_reads_and_writes_in_all_namespaces() -> None:
         "list pangolintunnels.tunnel.pangolin.io",
         "list pangolinorganizations.tunnel.pangolin.io",
         "list pangolinresources.tunnel.pangolin.io",
+        "list namespaces",
         "get namespaces",
         "get customresourcedefinitions.apiextensions.k8s.io",
         *writes(),
@@ -52,6 +53,8 @@ def test_narrower_settings_need_fewer_permissions() -> None:
         "list pangolinorganizations.tunnel.pangolin.io in t",
         "list pangolinorganizations.tunnel.pangolin.io in u",
         "list pangolinresources.tunnel.pangolin.io",
+        "get namespaces in a",
+        "get namespaces in b",
         "get namespaces",
         *writes("a", "b"),
     ]
@@ -66,6 +69,10 @@ def test_ingresses_without_a_class_need_the_permission_to_list_classes() -> None
 def test_pihole_alone_needs_only_the_ingresses() -> None:
     assert list(permissions_for_up(Settings(targets=(TargetName.PIHOLE,)))) == [
         Permission("networking.k8s.io", "ingresses", "list", "to find the hosts to expose"),
+        Permission(
+            *("", "namespaces", "list", "optional, to see which namespaces are being deleted"),
+            optional=True,
+        ),
         Permission("", "namespaces", "get", "to identify the cluster", name="kube-system"),
         Permission("networking.k8s.io", "ingresses", "patch", "to record which hosts Pi-hole has"),
         Permission("", "events", "create", "to create Events on Ingresses"),
@@ -75,7 +82,11 @@ def test_pihole_alone_needs_only_the_ingresses() -> None:
 def test_without_annotations_pihole_needs_no_permission_to_change_ingresses() -> None:
     settings = Settings(targets=(TargetName.PIHOLE,), pihole_annotate=False, events=False)
 
-    assert shown(settings) == ["list ingresses.networking.k8s.io", "get namespaces"]
+    assert shown(settings) == [
+        "list ingresses.networking.k8s.io",
+        "list namespaces",
+        "get namespaces",
+    ]
 
 
 def test_a_watcher_watches_what_a_run_lists_and_has_a_lease() -> None:

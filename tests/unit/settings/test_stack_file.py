@@ -71,8 +71,7 @@ def test_the_error_for_a_missing_first_file_suggests_init(tmp_path: Path) -> Non
         ),
         (
             "a: b: c\n",
-            ' cannot be read: mapping values are not allowed here in "<unicode string>", line 1,'
-            " column 5: a: b: c ^",
+            " cannot be read: line 1, column 5: mapping values are not allowed here",
         ),
     ],
 )
@@ -84,13 +83,22 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path, "")
     file.path.write_bytes(b"config: \xff")
 
-    assert problem(file).startswith("stacks/Pulumi.prod.yaml cannot be read: 'utf-8' codec")
+    assert problem(file) == (
+        "stacks/Pulumi.prod.yaml cannot be read: line 1, column 9: this is not UTF-8"
+    )
+
+
+def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    file = StackFile(tmp_path, "prod")
+    file.path.mkdir(parents=True)
+
+    assert problem(file) == "stacks/Pulumi.prod.yaml cannot be read: Is a directory"
 
 
 def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     message = problem(write(tmp_path, "[" * 1000))
 
-    assert message.startswith("stacks/Pulumi.prod.yaml cannot be read: maximum recursion depth")
+    assert message == "stacks/Pulumi.prod.yaml cannot be read: it is nested too deeply"
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../prod", "ü", "a b", "x" * 101])

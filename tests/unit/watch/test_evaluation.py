@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pic.cluster import listing
-from pic.cluster.listing import CRD, NETWORKING, PANGOLIN
+from pic.cluster.listing import CORE, CRD, NETWORKING, PANGOLIN
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
@@ -149,3 +149,24 @@ def test_an_evaluation_reports_what_the_guard_refuses(api: Api, evaluator: Evalu
 
     assert "The plan has no hosts" in evaluation.verdict.refusal
     assert evaluation.removals == 1
+
+
+def test_26_a_namespace_that_begins_to_go_makes_a_new_plan(evaluator: Evaluator, api: Api) -> None:
+    first, _ = evaluator.evaluate()
+    going = {"metadata": {"name": "prod", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    api.set_objects(f"{CORE}/namespaces", going)
+
+    second, plan = evaluator.evaluate()
+
+    assert plan is not None
+    assert plan.resources == ()
+    assert (first.verdict.in_sync, second.verdict.in_sync) == (False, False)
+
+
+def test_26_an_evaluation_does_without_the_namespaces(evaluator: Evaluator, api: Api) -> None:
+    api.refuse(f"{CORE}/namespaces", 403, "no")
+
+    _, plan = evaluator.evaluate()
+
+    assert plan is not None
+    assert [resource.host for resource in plan.resources] == [HOST]

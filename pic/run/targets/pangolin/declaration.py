@@ -34,8 +34,8 @@ def declarations(plan: Plan, cluster_id: str, settings: Settings) -> Declaration
 def provider(cluster_id: str, settings: Settings) -> Provider:
     """Return the only provider, which is bound to this cluster.
 
-    It finds its credentials as the Kubernetes client does, through KUBECONFIG or in the pod. So no
-    path and no credential enters the state.
+    It finds its credentials as kubectl does, through KUBECONFIG or in the pod, so no path and no
+    credential enters the state. KUBECONFIG of an engine that pic starts leads to one cluster only.
     """
     inputs = {
         # Without this empty value the SDK would fill in the path of KUBECONFIG.

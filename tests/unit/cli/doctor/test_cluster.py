@@ -22,7 +22,7 @@ HEALTHY = [
     passed("cluster", "Kubernetes v1.36.3"),
     passed("cluster id", CLUSTER),
     passed("CRDs", "current generation, without hosts without a subdomain"),
-    passed("permissions", "all 13 are granted"),
+    passed("permissions", "all 14 are granted"),
 ]
 
 
@@ -158,7 +158,7 @@ def test_a_stack_without_pangolin_needs_no_crds(checkout: FakeCheckout, api: Api
 
     assert findings(checkout, api, settings)[2:] == [
         skipped("CRDs", "pic:targets does not contain pangolin"),
-        passed("permissions", "all 4 are granted"),
+        passed("permissions", "all 5 are granted"),
     ]
 
 
@@ -171,5 +171,17 @@ def test_each_missing_permission_is_named(checkout: FakeCheckout, api: Api) -> N
         for permission in (
             "list ingresses.networking.k8s.io (to find the hosts to expose)",
             "list pangolintunnels.tunnel.pangolin.io (to find the tunnels)",
+        )
+    ]
+
+
+def test_a_missing_optional_permission_fails_nothing(checkout: FakeCheckout, api: Api) -> None:
+    denied, granted = (Answer({"status": {"allowed": allowed}}) for allowed in (False, True))
+    api.set_answers(REVIEWS_PATH, *[granted] * 5, denied, granted)
+
+    assert findings(checkout, api)[3:] == [
+        skipped(
+            "permissions",
+            "not allowed: list namespaces (optional, to see which namespaces are being deleted)",
         )
     ]

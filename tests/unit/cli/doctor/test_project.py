@@ -67,6 +67,16 @@ def findings(checkout: FakeCheckout, **environment: str) -> dict[str, Finding]:
             ),
         ),
         (
+            "name: pic\nbackend: {url: a: b}\n",
+            {},
+            failed(
+                "project",
+                "Pulumi.yaml cannot be read: line 2, column 17: expected ',' or '}', but got ':'",
+                "repair it",
+                2,
+            ),
+        ),
+        (
             "name: pic\noptions: 1\n",
             {},
             failed("project", "unexpected: MalformedError: options is a number, not a map"),
