@@ -241,7 +241,7 @@ def test_merge_requests_have_no_environment_and_no_secret() -> None:
     assert environments == {
         "pic-snapshot": "pic-read",
         "pic-diff": None,
-        "pic-comment": None,
+        "pic-comment": "pic-comment",
         "pic-up": "pic-write",
         "pic-drift": "pic-read",
     }
@@ -253,12 +253,44 @@ def test_merge_requests_have_no_environment_and_no_secret() -> None:
     assert [rule for rule in trusted if not rule.endswith(on_default)] == []
 
 
+def test_a_merge_request_from_a_fork_gets_no_token_of_this_project() -> None:
+    merge_request = '$CI_PIPELINE_SOURCE == "merge_request_event"'
+    rules = {
+        name: [rule["if"] for rule in job["rules"] if "merge_request" in rule["if"]]
+        for name, job in gitlab_jobs().items()
+    }
+
+    own = "$CI_PROJECT_ID == $CI_MERGE_REQUEST_SOURCE_PROJECT_ID"
+    assert {name: found for name, found in rules.items() if found} == {
+        "pic-diff": [f"{merge_request} && {own}"]
+    }
+    assert "TOKEN" not in json.dumps(gitlab_jobs())
+
+
+def test_no_workflow_gives_the_code_of_a_fork_a_token_that_writes() -> None:
+    forks = {
+        name: job["permissions"] for name, job in jobs().items() if name.startswith("pic-preview/")
+    }
+
+    assert {access for permissions in forks.values() for access in permissions.values()} == {"read"}
+    texts = [path.read_text() for path in WORKFLOWS.values()]
+    triggers = [line.strip() for text in texts for line in text.splitlines() if "_target" in line]
+    assert [line for line in triggers if not line.startswith("#")] == []
+
+
+def test_no_job_follows_a_link_of_the_branch() -> None:
+    copies = [line for script in scripts() for line in script.splitlines() if "cp " in line]
+
+    assert copies == []
+
+
 # The comment on GitHub: these tests run the script itself, with a fake gh that records its calls.
 
-GH = """#!/usr/bin/env bash
+DOWNLOAD = """test -n "$REPORT" && printf '%s\\n' "$REPORT" > "$RUNNER_TEMP/comment.md\""""
+GH = f"""#!/usr/bin/env bash
 printf '%s\\n' "$*" >> "$CALLS"
 case "$1 $2" in
-  "run download") test -n "$REPORT" && printf '%s\\n' "$REPORT" > "$RUNNER_TEMP/comment.md" ;;
+  "run download") {DOWNLOAD} ;;
   "api --method") [[ "$4" != */pulls ]] || printf '%s' "$PULLS" ;;
   "api --paginate") printf '%s' "$COMMENTS" ;;
 esac
@@ -266,9 +298,9 @@ esac
 MARKER = "<!-- pic:review:pic.prod -->"
 
 
-def comment(tmp_path: Path, **answers: str) -> tuple[int, list[str]]:
+def comment(tmp_path: Path, gh: str = GH, **answers: str) -> tuple[int, list[str]]:
     """Run the script and return its exit code and the calls that write."""
-    (tmp_path / "gh").write_text(GH)
+    (tmp_path / "gh").write_text(gh)
     (tmp_path / "gh").chmod(0o755)
     calls = tmp_path / "calls"
     calls.write_text("")
@@ -309,6 +341,13 @@ def test_a_report_is_posted_once_and_then_edited(tmp_path: Path) -> None:
         0,
         [f"api --silent --method PATCH repos/acme/exposure/issues/comments/31 {body}"],
     )
+
+
+def test_a_report_that_is_a_link_is_not_posted(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(f"{MARKER}\na token")
+    link = 'ln -sf secret "$RUNNER_TEMP/comment.md"; test -n "$REPORT"'
+
+    assert comment(tmp_path, gh=GH.replace(DOWNLOAD, link)) == (1, [])
 
 
 @pytest.mark.parametrize(

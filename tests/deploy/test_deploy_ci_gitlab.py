@@ -31,7 +31,7 @@ class Handler(BaseHTTPRequestHandler):
         request = f"{self.command} {self.path}"
         server.requests.append((token, request, body))
         answer = server.answers.get(request)
-        data = json.dumps(answer).encode()
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(404 if answer is None else 302 if answer == "moved" else 200)
         if answer == "moved":
             self.send_header("Location", "/store")
@@ -63,22 +63,50 @@ def variables(server: Server) -> dict[str, str]:
     return {
         "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}",
         "CI_MERGE_REQUEST_PROJECT_ID": "5",
-        "CI_MERGE_REQUEST_IID": "9",
+        "CI_PROJECT_ID": "5",
+        "CI_DEFAULT_BRANCH": "main",
+        "STACK": "prod",
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "release/1",
         "CI_JOB_TOKEN": "job",
         "PIC_COMMENT_TOKEN": "bot",
     }
 
 
-NOTES = "/projects/5/merge_requests/9/notes"
+PAGED = "per_page=100&page=1"
+OPEN = f"GET /projects/5/merge_requests?state=opened&target_branch=main&{PAGED}"
+REQUEST = "/projects/5/merge_requests/9"
+PIPELINES, NOTES = f"GET {REQUEST}/pipelines?{PAGED}", f"{REQUEST}/notes"
+JOBS = f"GET /projects/5/pipelines/70/jobs?{PAGED}"
+ARTIFACT = "GET /projects/5/jobs/81/artifacts/comment.md"
 
 
 def note(number: int, author: int, body: str) -> dict[str, object]:
     return {"id": number, "author": {"id": author}, "body": body}
 
 
+def answers(report: str = f"{MARKER}\nnew") -> dict[str, object]:
+    """Return the answers about one merge request whose report is in the artifacts."""
+    return {
+        "GET /user": {"id": 1},
+        OPEN: [{"iid": 9}],
+        PIPELINES: [{"id": 70, "project_id": 5}, {"id": 60, "project_id": 5}],
+        JOBS: [{"id": 80, "name": "other"}, {"id": 81, "name": "pic-diff"}],
+        ARTIFACT: report.encode(),
+        f"GET {NOTES}?{PAGED}": [],
+        f"POST {NOTES}": {},
+        f"PUT {NOTES}/203": {},
+    }
+
+
+def written(server: Server) -> list[tuple[str, object]]:
+    """Post the comments, and return the requests that write."""
+    merge_request.comments(variables(server))
+    assert {token for token, _, _ in server.requests} == {"bot"}
+    return [(request, body) for _, request, body in server.requests if request[:3] != "GET"]
+
+
 @pytest.mark.parametrize(
-    ("last", "written"),
+    ("last", "request_"),
     [
         (note(203, 1, f"{MARKER}\nold"), f"PUT {NOTES}/203"),
         (note(203, 2, f"{MARKER}\nof another user"), f"POST {NOTES}"),
@@ -86,25 +114,52 @@ def note(number: int, author: int, body: str) -> dict[str, object]:
     ],
 )
 def test_a_merge_request_has_one_comment_for_each_stack(
-    tmp_path: Path, server: Server, last: dict[str, object], written: str
+    server: Server, last: dict[str, object], request_: str
 ) -> None:
-    (tmp_path / "comment.md").write_text(f"{MARKER}\nnew")
     server.answers = {
-        "GET /user": {"id": 1},
-        f"GET {NOTES}?per_page=100&page=1": [note(at, 1, "hello") for at in range(100)],
+        **answers(),
+        f"GET {NOTES}?{PAGED}": [note(at, 1, "hello") for at in range(100)],
         f"GET {NOTES}?per_page=100&page=2": [last],
-        f"PUT {NOTES}/203": {},
-        f"POST {NOTES}": {},
     }
 
-    merge_request.comment(variables(server), tmp_path / "comment.md")
+    assert written(server) == [(request_, {"body": f"{MARKER}\nnew"})]
 
-    assert server.requests == [
-        ("bot", "GET /user", None),
-        ("bot", f"GET {NOTES}?per_page=100&page=1", None),
-        ("bot", f"GET {NOTES}?per_page=100&page=2", None),
-        ("bot", written, {"body": f"{MARKER}\nnew"}),
-    ]
+
+def test_a_comment_that_is_the_same_is_not_edited(server: Server) -> None:
+    same = note(203, 1, f"{MARKER}\nnew")
+    server.answers = {**answers(f"{MARKER}\nnew\n"), f"GET {NOTES}?{PAGED}": [same]}
+
+    assert written(server) == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {OPEN: []},
+        {PIPELINES: []},
+        {PIPELINES: [{"id": 70, "project_id": 6}]},
+        {JOBS: [{"id": 80, "name": "other"}]},
+        {ARTIFACT: None},
+        {ARTIFACT: b"come and win"},
+        {ARTIFACT: b"<!-- pic:review:pic.test -->"},
+    ],
+    ids=["none", "no-pipeline", "of-a-fork", "no-job", "no-report", "no-marker", "other-stack"],
+)
+def test_only_a_report_of_this_project_is_posted(
+    server: Server, changed: dict[str, object]
+) -> None:
+    server.answers = {**answers(), **changed}
+
+    assert written(server) == []
+
+
+def test_a_report_is_read_up_to_a_length(server: Server) -> None:
+    server.answers = answers(f"{MARKER}\n{'x' * 2_000_000}")
+
+    ((_, body),) = written(server)
+
+    assert isinstance(body, dict)
+    assert len(body["body"]) == merge_request.LONGEST
 
 
 SNAPSHOT = "GET /projects/5/jobs/artifacts/release%2F1/raw/snapshot.json?job=pic-snapshot"
