@@ -14,7 +14,7 @@ from pic.cluster.review_access import CRDS, is_allowed, served_kinds
 from pic.core.errors import ClusterError, SettingsError
 from pic.run.targets import permissions_for_up
 from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL
-from pic.settings.parse import Settings, parse
+from pic.settings.parse import Settings, TargetName, parse
 from pic.settings.stack_file import StackFile
 from pic.snapshot.parse import identity
 
@@ -67,10 +67,11 @@ def write_stack_file(
         )
     missing = [*_missing_crds(transport), *_missing_permissions(transport, settings)]
     values: dict[str, object] = {**overrides, "clusterId": cluster_id}
-    if namespace := _tunnel_namespace(transport, settings):
-        values["tunnelNamespace"] = namespace
+    namespaces = _tunnel_namespaces(transport, settings)
+    if namespaces and len(namespaces) == 1:
+        values["tunnelNamespace"] = namespaces[0]
     file.merge(values)
-    return _result(file, values, missing)
+    return _result(file, values, _tunnel_advice(file.stack, namespaces), missing)
 
 
 def _missing_crds(transport: Transport) -> Iterator[str]:
@@ -86,22 +87,44 @@ def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[s
             yield f"not allowed: {permission} ({permission.why})"
 
 
-def _tunnel_namespace(transport: Transport, settings: Settings) -> str | None:
-    """Return the only namespace with tunnels, unless the settings already name one."""
-    if settings.tunnel_namespace or settings.tunnel_namespaces:
+def _tunnel_namespaces(transport: Transport, settings: Settings) -> Sequence[str] | None:
+    """Return the namespaces with tunnels; None if the settings name some, or it is unknown."""
+    named = settings.tunnel_namespace or settings.tunnel_namespaces
+    if named or TargetName.PANGOLIN not in settings.targets:
         return None
     try:
         tunnels = listing.list_objects(transport, listing.Listing(BY_NAME[TUNNEL]))
     except ClusterError:
         # The list of what the cluster lacks already contains the CRD or the permission.
         return None
-    namespaces = {identity(tunnel)[0] for tunnel in tunnels}
-    return namespaces.pop() if len(namespaces) == 1 else None
+    return sorted({identity(tunnel)[0] for tunnel in tunnels})
 
 
-def _result(file: StackFile, values: Mapping[str, object], missing: Sequence[str]) -> BindResult:
+def _tunnel_advice(stack: str, namespaces: Sequence[str] | None) -> Sequence[str]:
+    """Return what the user should know about the namespace of the tunnels."""
+    match namespaces:
+        case None:
+            return ()
+        case [namespace]:
+            # Whoever can create a tunnel there can get the hosts of others.
+            return ("", f"Only the platform team should create tunnels in namespace {namespace}.")
+        case _:
+            where = ", ".join(namespaces) if namespaces else "none yet"
+            return (
+                "",
+                f"pic:tunnelNamespace is not set. Namespaces with tunnels: {where}.",
+                "Until you set it, pic exposes no new host:",
+                f"  pic init --stack {stack} --tunnel-namespace NAMESPACE",
+                "or, to use the tunnels in the namespace of each Ingress:",
+                f"  pic init --stack {stack} --config tunnelNamespaces=.",
+            )
+
+
+def _result(
+    file: StackFile, values: Mapping[str, object], advice: Sequence[str], missing: Sequence[str]
+) -> BindResult:
     written = [f"  pic:{key}: {value}" for key, value in values.items()]
-    lines = [f"wrote {file.display_path}", *written]
+    lines = [f"wrote {file.display_path}", *written, *advice]
     if missing:
         lines += ["", "The cluster lacks:", *(f"  {line}" for line in missing)]
         return BindResult("\n".join(lines), ClusterError.exit_code)

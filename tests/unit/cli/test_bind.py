@@ -77,7 +77,9 @@ def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_pa
     assert result == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {THIS_CLUSTER}\n"
-        "  pic:tunnelNamespace: tunnels\n" + READY,
+        "  pic:tunnelNamespace: tunnels\n"
+        "\n"
+        "Only the platform team should create tunnels in namespace tunnels.\n" + READY,
         0,
     )
     assert stack_file(tmp_path) == {
@@ -85,23 +87,43 @@ def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_pa
     }
 
 
-@pytest.mark.parametrize("tunnels", [(), ("one", "two")])
-def test_tunnels_in_no_or_several_namespaces_set_no_namespace(
-    tmp_path: Path, tunnels: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("tunnels", "namespaces"), [((), "none yet"), (("two", "one", "two"), "one, two")]
+)
+def test_tunnels_in_no_or_several_namespaces_set_no_namespace_and_init_says_so(
+    tmp_path: Path, tunnels: tuple[str, ...], namespaces: str
 ) -> None:
-    init(tmp_path, Cluster(*tunnels))
+    result = init(tmp_path, Cluster(*tunnels))
 
+    assert result == bind.BindResult(
+        "wrote stacks/Pulumi.prod.yaml\n"
+        f"  pic:clusterId: {THIS_CLUSTER}\n"
+        "\n"
+        f"pic:tunnelNamespace is not set. Namespaces with tunnels: {namespaces}.\n"
+        "Until you set it, pic exposes no new host:\n"
+        "  pic init --stack prod --tunnel-namespace NAMESPACE\n"
+        "or, to use the tunnels in the namespace of each Ingress:\n"
+        "  pic init --stack prod --config tunnelNamespaces=.\n" + READY,
+        0,
+    )
     assert stack_file(tmp_path) == {"config": {"pic:clusterId": THIS_CLUSTER}}
 
 
 @pytest.mark.parametrize(
-    "overrides", [{"tunnelNamespace": "mine"}, {"tunnelNamespaces": "mine,theirs"}]
+    "overrides",
+    [
+        {"tunnelNamespace": "mine"},
+        {"tunnelNamespaces": "mine,theirs"},
+        {"tunnelNamespaces": "."},
+        {"targets": "pihole"},
+    ],
 )
-def test_a_tunnel_namespace_of_the_user_is_kept(
+def test_a_tunnel_namespace_of_the_user_is_kept_and_pihole_alone_needs_none(
     tmp_path: Path, overrides: dict[str, object]
 ) -> None:
-    init(tmp_path, Cluster("tunnels"), overrides)
+    result = init(tmp_path, Cluster("tunnels"), overrides)
 
+    assert "platform team" not in result.text
     assert stack_file(tmp_path) == {
         "config": {f"pic:{key}": value for key, value in overrides.items()}
         | {"pic:clusterId": THIS_CLUSTER}
