@@ -20,6 +20,7 @@ from pic.core.ingress import (
 from pic.core.model import Snapshot, Tunnel
 from pic.planning.ownership import Ownership
 from pic.run.targets import build_plan
+from pic.settings.fields import OWN_NAMESPACE
 from pic.settings.parse import Settings
 
 SIZES = (1_000, 2_500, 5_000, 10_000)
@@ -59,8 +60,9 @@ def _ingress(number: int) -> Ingress:
 def measure(ingresses: int) -> dict[str, float]:
     """Plan once in this process, and return hosts, seconds and megabytes."""
     snapshot = make_snapshot(ingresses)
+    settings = Settings(tunnel_namespaces=(OWN_NAMESPACE,))
     start = time.perf_counter()
-    plan = build_plan(snapshot, Settings(), LABEL, Ownership(LABEL))
+    plan = build_plan(snapshot, settings, LABEL, Ownership(LABEL))
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"hosts": len(plan.resources), "seconds": seconds, "megabytes": memory}

@@ -82,7 +82,8 @@ class Demo:
 
     def bind(self) -> None:
         """Write the stack file."""
-        say(self.run("pic", "init", "--stack", STACK).rstrip())
+        # Each example has a namespace with a tunnel of its own.
+        say(self.run("pic", "init", "--stack", STACK, "--config", "tunnelNamespaces=.").rstrip())
         self.run("pulumi", "stack", "init", STACK)
 
     def first(self) -> None:

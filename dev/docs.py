@@ -99,7 +99,7 @@ def _permissions() -> str:
         " permissions to write, only in those namespaces. It always lists its own objects in all"
         " namespaces.\n"
         "- With `pic:tunnelNamespace`, it reads tunnels and organisations only there and in"
-        " `pic:tunnelNamespaces`.\n"
+        ' `pic:tunnelNamespaces`, where `"."` stands for the namespaces of the Ingresses.\n'
         "- With `pic:resourceSchema` other than `auto`, it does not read the CRD.\n"
         "- If it may not read the namespace kube-system, it takes the id of the cluster from"
         " `pic:clusterId`. It then cannot detect that it runs on the wrong cluster.\n"

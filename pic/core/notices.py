@@ -377,7 +377,7 @@ ADVICE: Mapping[Reason, Advice] = {
     Reason.TUNNEL_NOT_FOUND: Advice(
         "The tunnel does not exist, its name is ambiguous, or the namespace of the Ingress may "
         "not use it.",
-        "Create the PangolinTunnel, correct its name, or change pic:tunnelNamespace or "
+        "Create the PangolinTunnel, correct its name, or set pic:tunnelNamespace with pic init, or "
         "pic:tunnelNamespaces.",
         Fate.HELD,
     ),

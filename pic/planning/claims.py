@@ -7,20 +7,20 @@ listing nor a newcomer can take a host away from its owner.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pic.core import names
 from pic.core.ingress import Ingress, IngressPath, Rule
-from pic.core.model import LiveResource, Organization, Unreadable
+from pic.core.model import LiveResource, Organization, TunnelRef, Unreadable
 from pic.core.notices import Reason
 from pic.planning import annotations, hosts
 from pic.planning.annotations import IngressOptions
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import Inventory
 from pic.planning.selection import Selected, is_solver_path
-from pic.planning.tunnels import ResolvedTunnel, Tunnels
+from pic.planning.tunnels import ResolvedTunnel, Tunnels, declared_tunnel
 from pic.settings.parse import Settings
 
 
@@ -136,11 +136,10 @@ class Claims:
         self, selected: Selected, host: str, paths: tuple[IngressPath, ...]
     ) -> Iterator[Claim]:
         ingress, options = selected.ingress, selected.options
-        tunnel = self._tunnels.find(selected.tunnel, ingress.namespace)
-        organization = tunnel.organization if isinstance(tunnel, ResolvedTunnel) else None
-        domain, subdomain, unverified = _split(host, options, organization, self._settings)
+        tunnel = self._tunnel(selected, host)
+        domain, subdomain, unverified = self._split(host, options, tunnel)
         try:
-            public = hosts.public(f"{subdomain}.{domain}" if subdomain else domain)
+            public = _public(domain, subdomain)
         except hosts.UnusableHostError as error:
             self._notices.add(ingress, _not_exposed(host, error))
             return
@@ -154,6 +153,53 @@ class Claims:
             return
         blocked = Reason.INVALID_ANNOTATION if options.holds else None
         yield Claim(public, ingress, options, domain, subdomain, unverified, tunnel, paths, blocked)
+
+    def _tunnel(self, selected: Selected, host: str) -> ResolvedTunnel | Problem:
+        """Return the tunnel that the live object of a host keeps, else the one of the settings."""
+        ingress = selected.ingress
+        if self._tunnels.live_keep:
+            for ref, live_hosts in self._live_tunnels(selected, host).items():
+                tunnel = self._tunnels.keep(selected.tunnel, ingress.namespace, ref)
+                if tunnel and self._leads_to(live_hosts, selected, host, tunnel):
+                    return tunnel
+        return self._tunnels.find(selected.tunnel, ingress.namespace)
+
+    def _live_tunnels(self, selected: Selected, host: str) -> dict[TunnelRef, set[str]]:
+        """Return the tunnels of the live objects that a host may have, with their hosts."""
+        ingress, options = selected.ingress, selected.options
+        candidates = _candidates(host, [ingress], self._inventory)
+        # An annotation may move the host. Then its object is one of those of the Ingress.
+        if options.domain or options.subdomain:
+            candidates += self._inventory.owned_by(ingress.key)
+        by_tunnel: dict[TunnelRef, set[str]] = defaultdict(set)
+        for live in candidates:
+            tunnel = declared_tunnel(live)
+            if tunnel and live.namespace == ingress.namespace:
+                by_tunnel[tunnel].add(live.host)
+        return by_tunnel
+
+    def _leads_to(
+        self,
+        live_hosts: Collection[str],
+        selected: Selected,
+        host: str,
+        tunnel: ResolvedTunnel | Problem,
+    ) -> bool:
+        """Say whether a host with a tunnel becomes one of some live hosts."""
+        domain, subdomain, unverified = self._split(host, selected.options, tunnel)
+        # Without a verified domain, nothing says where an annotation moves the host.
+        if unverified or isinstance(tunnel, Problem):
+            return True
+        try:
+            return _public(domain, subdomain) in live_hosts
+        except hosts.UnusableHostError:
+            return False
+
+    def _split(
+        self, host: str, options: IngressOptions, tunnel: ResolvedTunnel | Problem
+    ) -> tuple[str, str | None, bool]:
+        organization = tunnel.organization if isinstance(tunnel, ResolvedTunnel) else None
+        return _split(host, options, organization, self._settings)
 
     def _allowed(self, claim: Claim) -> bool:
         policy = self._settings.host_policy
@@ -170,6 +216,10 @@ class Claims:
         )
         self._notices.add(claim.ingress, Problem(Reason.HOST_NOT_ALLOWED, message, claim.host))
         return False
+
+
+def _public(domain: str, subdomain: str | None) -> str:
+    return hosts.public(f"{subdomain}.{domain}" if subdomain else domain)
 
 
 def _not_exposed(host: str, error: hosts.UnusableHostError) -> Problem:
@@ -228,11 +278,12 @@ def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) ->
     made_for = {_wanted_key(claim): host for host in by_host for claim in by_host[host]}
     for host in sorted(by_host):
         contenders = sorted(by_host[host], key=lambda claim: claim.ingress.age)
+        claimants = [claim.ingress for claim in contenders]
         # Reversed, so that of several objects in a namespace the first one stays: ours come before
         # those to adopt, and both before those that are going.
         incumbents = {
             live.namespace: live
-            for live in reversed(_candidates(host, contenders, inventory))
+            for live in reversed(_candidates(host, claimants, inventory))
             # The name of an object may show that pic made it for another claimed host. Then a user
             # has edited its host, and it is no incumbent here.
             if made_for.get(live.key, host) == host
@@ -245,8 +296,10 @@ def _wanted_key(claim: Claim) -> tuple[str, str]:
     return ingress.namespace, names.object_name(ingress.namespace, ingress.name, claim.host)
 
 
-def _candidates(host: str, claims: Sequence[Claim], inventory: Inventory) -> list[LiveResource]:
-    adoptable = inventory.adoptable(host, (claim.ingress for claim in claims))
+def _candidates(
+    host: str, claimants: Sequence[Ingress], inventory: Inventory
+) -> list[LiveResource]:
+    adoptable = inventory.adoptable(host, claimants)
     # An object that is going leaves its host to its namespace, or a deletion would be a way to take
     # the host of another namespace.
     return [*inventory.ours_for(host), *adoptable, *inventory.going_for(host)]

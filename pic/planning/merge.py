@@ -28,7 +28,7 @@ from pic.planning.claims import Claim, Contest
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import Inventory, OwnerKind
 from pic.planning.routes import Route, Routes
-from pic.planning.tunnels import ResolvedTunnel
+from pic.planning.tunnels import ResolvedTunnel, declared_tunnel
 from pic.settings.parse import PathRouting, Settings
 
 # A host that loses its last path for one of these is deleted; for any other reason it is held.
@@ -333,7 +333,7 @@ def held_spec(live: LiveResource) -> Spec:
         enabled=spec.enabled if "enabled" in owned else None,
         name=spec.name if "name" in owned else None,
         protocol=spec.protocol if "protocol" in owned else None,
-        tunnel=_held_tunnel(spec.tunnel, owned) if "tunnelRef" in owned else None,
+        tunnel=declared_tunnel(live),
         http=replace(
             http,
             domain_name=http.domain_name if "httpConfig.domainName" in owned else None,
@@ -342,10 +342,6 @@ def held_spec(live: LiveResource) -> Spec:
         targets=spec.targets if owned & {"targets", "target"} else (),
         single=spec.single,
     )
-
-
-def _held_tunnel(tunnel: TunnelRef | None, owned: frozenset[str]) -> TunnelRef | None:
-    return tunnel if "tunnelRef.namespace" in owned else tunnel and TunnelRef(tunnel.name)
 
 
 def _without_default(target: Target) -> Target:

@@ -1,18 +1,25 @@
 """Finds the tunnel of a host, and the verified domains of the tunnel's organisation.
 
-Without a namespace a name means the tunnel in the Ingress's own namespace, else the only tunnel of
-that name elsewhere. `pic:tunnelNamespace` replaces this search by one namespace.
+Anybody who can create a tunnel can give it any name. So a name without a namespace means only a
+tunnel in the namespaces that the platform team has listed: `pic:tunnelNamespace`, then
+`pic:tunnelNamespaces`, in this order. Two cases remain where it lists none. On a cluster, a live
+host keeps the tunnel that it has, and a new one has none. A plan from files has no live hosts, so
+it takes the tunnel in the namespace of the Ingress, or else the only one of that name.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pic.core import names
-from pic.core.model import Organization, Snapshot, Tunnel, TunnelRef
+from pic.core.model import LiveResource, Organization, Snapshot, Tunnel, TunnelRef
 from pic.core.notices import Reason
 from pic.planning.notice_log import Problem, ProblemError
+from pic.settings.kinds import tunnel_search
 from pic.settings.parse import Settings
+
+_OWN = ', or list "." in pic:tunnelNamespaces to use the tunnels in the namespace of the Ingress'
 
 
 class TunnelError(ProblemError):
@@ -40,6 +47,8 @@ class Tunnels:
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self._settings = settings
         self._checked = snapshot.tunnels is not None
+        # A plan from files alone knows no cluster.
+        self._on_cluster = bool(snapshot.cluster_id)
         self._namespaced = snapshot.schema.tunnel_namespace
         self._by_key = {
             (tunnel.namespace, tunnel.name): tunnel for tunnel in snapshot.tunnels or ()
@@ -66,11 +75,33 @@ class Tunnels:
         """
         key = (namespace, reference)
         if key not in self._answers:
-            try:
-                self._answers[key] = self._find(reference, namespace)
-            except TunnelError as error:
-                self._answers[key] = error.problem
+            self._answers[key] = _answer(partial(self._find, reference, namespace))
         return self._answers[key]
+
+    @property
+    def live_keep(self) -> bool:
+        """Whether live hosts keep their tunnels, because `pic:tunnelNamespace` is not set."""
+        return self._settings.tunnel_namespace is None and self._checked and self._on_cluster
+
+    def keep(
+        self, reference: str, namespace: str, live: TunnelRef
+    ) -> ResolvedTunnel | Problem | None:
+        """Return the tunnel of a live host, which the Ingress calls by its name alone.
+
+        Args:
+            reference: What the Ingress calls its tunnel.
+            namespace: The namespace of the Ingress.
+            live: The tunnel of the live host.
+
+        Returns:
+            The tunnel, or why it cannot be used; None if the Ingress names another one.
+        """
+        return _answer(partial(self._keep, live, namespace)) if live.name == reference else None
+
+    def _keep(self, ref: TunnelRef, namespace: str) -> ResolvedTunnel:
+        tunnel = self._existing(ref.name, [ref.namespace or namespace])
+        # The reference stays as it is, also where it names a namespace without need.
+        return ResolvedTunnel(ref, self._organization(tunnel), _waiting(tunnel))
 
     def _find(self, reference: str, namespace: str) -> ResolvedTunnel:
         tunnel_namespace, slash, name = reference.rpartition("/")
@@ -78,45 +109,44 @@ class Tunnels:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND, f"{reference[:80]!r} is not the name of a tunnel"
             )
+        search = tunnel_search(self._settings, namespace)
         if tunnel_namespace:
-            self._permit(tunnel_namespace, reference)
-        tunnel = self._locate(tunnel_namespace or self._settings.tunnel_namespace, name, namespace)
+            _permit(tunnel_namespace, reference, search)
+            search = (tunnel_namespace,)
+        tunnel = self._locate(name, search, namespace)
         return ResolvedTunnel(
             self._ref(tunnel, namespace), self._organization(tunnel), _waiting(tunnel)
         )
 
-    def _permit(self, tunnel_namespace: str, reference: str) -> None:
-        # The operator does not check whether a namespace may use a tunnel of another one, so
-        # without this list an annotation could use any tunnel in the cluster.
-        allowed = {*self._settings.tunnel_namespaces, self._settings.tunnel_namespace}
-        if tunnel_namespace not in allowed:
-            raise TunnelError(
-                Reason.TUNNEL_NOT_FOUND,
-                f"tunnel {reference} is not allowed: pic:tunnelNamespaces does not list"
-                f" {tunnel_namespace}",
-            )
-
-    def _locate(self, tunnel_namespace: str | None, name: str, namespace: str) -> Tunnel:
+    def _locate(self, name: str, search: Sequence[str], namespace: str) -> Tunnel:
         # A plan from files need not include the tunnels. Then every name counts as correct.
         if not self._checked:
-            return Tunnel(tunnel_namespace or namespace, name, status="Ready")
-        if tunnel := self._by_key.get((tunnel_namespace or namespace, name)):
-            return tunnel
-        if tunnel_namespace:
+            return Tunnel(next(iter(search), namespace), name, status="Ready")
+        if search:
+            return self._existing(name, search)
+        if self._on_cluster:
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
-                f"PangolinTunnel {name} does not exist in namespace {tunnel_namespace}: create it,"
-                " or correct the name",
+                f"PangolinTunnel {name} is not looked for, because pic:tunnelNamespace is not set:"
+                f" run pic init --tunnel-namespace NAMESPACE{_OWN}",
             )
-        return self._only(name, self._elsewhere(name), namespace)
+        return self._by_key.get((namespace, name)) or self._only(name, namespace)
 
-    def _elsewhere(self, name: str) -> list[Tunnel]:
-        allowed = self._settings.tunnel_namespaces
-        return [
-            tunnel for tunnel in self._by_name[name] if not allowed or tunnel.namespace in allowed
-        ]
+    def _existing(self, name: str, search: Sequence[str]) -> Tunnel:
+        """Return the first tunnel of a name in some namespaces, in their order."""
+        for namespace in search:
+            if tunnel := self._by_key.get((namespace, name)):
+                return tunnel
+        where = f"namespace {search[0]}" if len(search) == 1 else f"namespaces {', '.join(search)}"
+        remedy = "create it, or correct the name"
+        if self._settings.tunnel_namespace is None:
+            remedy = "create it, correct the name, or set pic:tunnelNamespace with pic init"
+        raise TunnelError(
+            Reason.TUNNEL_NOT_FOUND, f"PangolinTunnel {name} does not exist in {where}: {remedy}"
+        )
 
-    def _only(self, name: str, candidates: Sequence[Tunnel], namespace: str) -> Tunnel:
+    def _only(self, name: str, namespace: str) -> Tunnel:
+        candidates = self._by_name[name]
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
@@ -156,6 +186,33 @@ class Tunnels:
                 " organizationRef",
             )
         return organization
+
+
+def declared_tunnel(live: LiveResource) -> TunnelRef | None:
+    """Return the tunnel of a live object as pic has declared it; None if pic has not."""
+    owned, tunnel = live.owned, live.spec.tunnel
+    # None if the API server recorded no owners, empty for an object that pic takes over.
+    if not owned or "tunnelRef.namespace" in owned:
+        return tunnel
+    return TunnelRef(tunnel.name) if tunnel and "tunnelRef" in owned else None
+
+
+def _answer(find: Callable[[], ResolvedTunnel]) -> ResolvedTunnel | Problem:
+    try:
+        return find()
+    except TunnelError as error:
+        return error.problem
+
+
+def _permit(tunnel_namespace: str, reference: str, search: Sequence[str]) -> None:
+    # The operator does not check whether a namespace may use a tunnel of another one, so without
+    # this list an annotation could use any tunnel in the cluster.
+    if tunnel_namespace not in search:
+        raise TunnelError(
+            Reason.TUNNEL_NOT_FOUND,
+            f"tunnel {reference} is not allowed: pic:tunnelNamespaces does not list"
+            f" {tunnel_namespace}",
+        )
 
 
 def _waiting(tunnel: Tunnel) -> str:

@@ -23,6 +23,8 @@ _WHOLE_NUMBER = f"a whole number from 0 to {readers.LARGEST}"
 _DURATION = "a duration from 1s to 720h, such as 30s, 5m or 1h30m, or a number of seconds"
 _PAUSE = f"0, or {_DURATION}"
 _NAMESPACES = "namespace names, as a list or separated by commas"
+# In pic:tunnelNamespaces, this stands for the namespace of the Ingress.
+OWN_NAMESPACE = "."
 
 # A pattern also has to match the classes of the legacy annotation, which need not be object names.
 _CLASS = readers.matching(re.compile(r"[A-Za-z0-9*?._/-]*"))
@@ -36,6 +38,11 @@ _NAMESPACE_PATTERN = readers.matching(re.compile(r"[a-z0-9*?-]+"), longest=63)
 
 def _scheme(value: object) -> str:
     return readers.one_of(Scheme)(value).value
+
+
+def _tunnel_namespace(value: object) -> str:
+    text = readers.plain_text(value)
+    return OWN_NAMESPACE if text == OWN_NAMESPACE else readers.namespace(text)
 
 
 # Most environment variables are those of the Go controller and of the specification of the Pi-hole
@@ -75,15 +82,17 @@ FIELDS = (
         "tunnelNamespace",
         readers.unless_empty(readers.namespace, None),
         "a namespace name",
-        "The namespace of the tunnels. If it is not set, pic looks in the namespace of the"
-        " Ingress first, then in the others.",
+        "The namespace of the tunnels, in which only the platform team should create any. If it is"
+        " not set, live hosts keep their tunnels, and a new host needs a tunnel in"
+        " pic:tunnelNamespaces. pic init sets it.",
     ),
     Field(
         "tunnelNamespaces",
-        readers.list_of(readers.namespace),
-        _NAMESPACES,
-        "The namespaces in which an annotation may select a tunnel as namespace/name, in addition"
-        " to pic:tunnelNamespace.",
+        readers.list_of(_tunnel_namespace),
+        f'{_NAMESPACES}; "." is the namespace of the Ingress',
+        "More namespaces of tunnels. pic looks for a name in pic:tunnelNamespace first, then in"
+        ' these in their order, and last in the namespace of the Ingress if "." is among them. An'
+        " annotation may select a tunnel in any of them as namespace/name.",
     ),
     Field(
         "backendScheme",

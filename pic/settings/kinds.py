@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pic.core.model import VERSION
+from pic.settings.fields import OWN_NAMESPACE
 from pic.settings.parse import Settings, TargetName
 
 NETWORKING, PANGOLIN = "networking.k8s.io", "tunnel.pangolin.io"
@@ -27,12 +28,31 @@ def watched_namespaces(settings: Settings) -> Sequence[str]:
     return settings.namespaces or ("",)
 
 
+def tunnel_search(settings: Settings, namespace: str) -> tuple[str, ...]:
+    """Return the namespaces whose tunnels an Ingress may use, in the order of the search.
+
+    Args:
+        settings: The settings of the stack. Without any namespace of tunnels, nothing is returned.
+        namespace: The namespace of the Ingress.
+    """
+    listed = settings.tunnel_namespaces
+    search = [settings.tunnel_namespace] if settings.tunnel_namespace else []
+    search += [place for place in listed if place != OWN_NAMESPACE]
+    # Last, so that a tunnel of the platform team wins over one of the same name that a tenant made.
+    search += [namespace] if OWN_NAMESPACE in listed else []
+    return tuple(dict.fromkeys(search))
+
+
 def tunnel_namespaces(settings: Settings) -> Sequence[str]:
-    """Return the namespaces in which pic looks for tunnels, or all."""
+    """Return the namespaces in which pic reads tunnels, or all."""
+    # Without pic:tunnelNamespace, live hosts keep their tunnels, wherever these are. The base
+    # domain of such a host depends on the organisation of its tunnel.
     if settings.tunnel_namespace is None:
         return ("",)
-    # An annotation may also select a tunnel in pic:tunnelNamespaces.
-    return tuple(dict.fromkeys((settings.tunnel_namespace, *settings.tunnel_namespaces)))
+    watched = watched_namespaces(settings)
+    searches = (tunnel_search(settings, namespace) for namespace in watched)
+    places = tuple(dict.fromkeys(place for search in searches for place in search))
+    return ("",) if "" in places else places
 
 
 def _always(_: Settings) -> bool:

@@ -45,7 +45,7 @@ class Settings:
 
     Attributes:
         namespaces: Empty means all namespaces.
-        tunnel_namespace: None means that pic looks for tunnels in all namespaces.
+        tunnel_namespace: None means that live hosts keep their tunnels.
         host_policy: None allows every host. Otherwise a namespace that is not a key has no host.
         max_weakened: None means the default of `tenants`, like max_moves and move_after.
         lock_timeout: The age at which the lock of another machine counts as left behind.

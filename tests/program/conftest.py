@@ -37,7 +37,7 @@ def run(api: Api, state_engine: StateEngine, tmp_path: Path) -> RunProgram:
     ) -> ProgramRun:
         return engine.run(
             lambda: program.run({**environment, **variables}, lambda *_: state_engine),
-            {"pic:clusterId": CLUSTER, **config},
+            {"pic:clusterId": CLUSTER, "pic:tunnelNamespaces": ".", **config},
             preview=preview,
         )
 

@@ -20,7 +20,7 @@ from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.engine import HOOKS, ProgramRun
 from tests.support.programs import RunProgram
 
-BOUND = {"pic:clusterId": CLUSTER}
+BOUND = {"pic:clusterId": CLUSTER, "pic:tunnelNamespaces": "."}
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
 PROVIDER = f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${PROVIDER_TYPE}::cluster"
 TYPE = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"

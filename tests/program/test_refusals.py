@@ -12,7 +12,7 @@ from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.engine import HOOKS
 from tests.support.programs import RunProgram, StateEngine
 
-BOUND = {"pic:clusterId": CLUSTER}
+BOUND = {"pic:clusterId": CLUSTER, "pic:tunnelNamespaces": "."}
 A, B = "a.example.com", "b.example.com"
 
 

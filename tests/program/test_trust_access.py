@@ -96,7 +96,8 @@ def test_12_a_run_whose_kubeconfig_is_switched_fails_so_that_nothing_is_deleted(
             raise ClusterError("another cluster")
 
     def body() -> None:
-        config = stack_config.deployable({"clusterId": CLUSTER}, "prod", environment)
+        values = {"clusterId": CLUSTER, "tunnelNamespaces": "."}
+        config = stack_config.deployable(values, "prod", environment)
         transport = listing.connect(config.settings, environment)
         situation = situations.read_and_plan(config, transport, environment)
         hooks = Hooks()

@@ -59,7 +59,9 @@ def test_nothing_is_posted_in_a_preview_or_with_events_off(
 def test_a_warning_of_the_last_run_is_not_posted_again(api: Api, tmp_path: Path) -> None:
     fill_cluster(api, [ingress("odd", "")])
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
-    config = stack_config.deployable({"clusterId": CLUSTER}, "prod", environment)
+    config = stack_config.deployable(
+        {"clusterId": CLUSTER, "tunnelNamespaces": "."}, "prod", environment
+    )
     transport = listing.connect(config.settings, environment)
 
     def deploy(reported: tuple[str, ...]) -> ProgramRun:

@@ -120,7 +120,7 @@ def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     """Work in a project with one stack; its cluster has one Ingress, for HOST."""
     monkeypatch.chdir(root)
     (root / "Pulumi.yaml").write_text("name: pic\n")
-    StackFile(root, "prod").merge({"clusterId": CLUSTER})
+    StackFile(root, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
     with serving() as api:
         fill_cluster(api, [ingress("web", HOST)])
         api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])

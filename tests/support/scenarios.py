@@ -15,6 +15,7 @@ from pic.snapshot.assemble import RawSnapshot
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 SCENARIOS = sorted(FOLDER.glob("*.yaml"))
+CLUSTER = "cluster-1"
 SCHEMAS = {
     "targets": pangolin.SCHEMA_TARGETS,
     "target": pangolin.SCHEMA_TARGET,
@@ -76,7 +77,7 @@ def _objects(scenario: Scenario) -> RawSnapshot:
     live: dict[str, list[Mapping[str, object]]] = {}
     for body in _bodies(scenario["live"]):
         live.setdefault(str(body["kind"]), []).append(body)
-    return overlay.lay_over(RawSnapshot(live, schema=schema), files)
+    return overlay.lay_over(RawSnapshot(live, CLUSTER, schema), files)
 
 
 def _bodies(text: str) -> list[Mapping[str, object]]:

@@ -279,7 +279,7 @@ def api(root: Path) -> Iterator[Api]:
 def test_a_plan_of_the_cluster_prints_progress_on_a_terminal(
     root: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, flags: list[str], progress: str
 ) -> None:
-    StackFile(root, "prod").merge({"clusterId": CLUSTER})
+    StackFile(root, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
     code, out, _ = run_pic(capsys, "plan", *flags)

@@ -214,7 +214,7 @@ def test_an_unexpected_error_is_a_line_of_the_log(
 def test_progress_is_in_a_log_but_not_in_a_redirected_output(
     root: Path, capsys: Capture, form: str | None
 ) -> None:
-    StackFile(root, "prod").merge({"clusterId": CLUSTER})
+    StackFile(root, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
 
     err = run_pic(capsys, "plan", *(["--log-format", form] if form else []))[2]
 

@@ -24,6 +24,7 @@ DATA = Path(__file__).parent.parent / "data" / "pull-request"
 BRANCH, MAIN = str(DATA / "branch"), str(DATA / "main")
 STRICT = ("--config", "maxRemovals=0", "--config", "maxRemovalRatio=0")
 WHOLE = ("--manifests", BRANCH, "--base", MAIN)
+SETTINGS = Settings(tunnel_namespace="pangolin")
 DIGEST = "417b591cdea8"
 OFFLINE_SNAPSHOT = "pic: --offline and --snapshot exclude each other: use one of them\n"
 
@@ -34,7 +35,7 @@ Capture = pytest.CaptureFixture[str]
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a checkout with one stack and a snapshot file, but without a kubeconfig."""
     monkeypatch.chdir(tmp_path)
-    StackFile(tmp_path, "prod").merge({"clusterId": "cluster-1"})
+    StackFile(tmp_path, "prod").merge({"clusterId": "cluster-1", "tunnelNamespace": "pangolin"})
     (tmp_path / "prod.json").write_text(snapshot())
     return tmp_path
 
@@ -43,7 +44,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def snapshot() -> str:
     documents = yaml.safe_load_all((DATA / "live.yaml").read_text())
     raw = assemble.from_documents(documents, SCHEMA_TARGETS)
-    return snapshot_file.render(replace(raw, cluster_id="cluster-1"), Settings())
+    return snapshot_file.render(replace(raw, cluster_id="cluster-1"), SETTINGS)
 
 
 def plan(capsys: Capture, *words: str) -> tuple[int, str, str]:
@@ -239,7 +240,7 @@ def test_an_unreachable_cluster_is_exit_code_5(capsys: Capture) -> None:
 
 
 def test_without_a_snapshot_the_cluster_is_read(root: Path, capsys: Capture) -> None:
-    StackFile(root, "prod").merge({"clusterId": CLUSTER})
+    StackFile(root, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
     with serving() as api:
         fill_cluster(api, [ingress("web", "app.example.com")], live_object("gone.example.com"))
         api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])

@@ -1,12 +1,14 @@
 """Tests who claims a host, and who gets a contested one."""
 
-from pic.core.ingress import Ingress
-from pic.core.model import LiveResource, Snapshot, Unreadable
-from pic.core.names import STACK_LABEL
+from pic.core.ingress import Ingress, Rule
+from pic.core.model import LiveResource, Snapshot, Spec, Tunnel, TunnelRef, Unreadable
+from pic.core.names import NAME_LABEL, STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
+from pic.planning.annotations import IngressOptions
 from pic.planning.claims import Claim, Claims, Contest, settle
 from pic.planning.notice_log import NoticeLog
 from pic.planning.ownership import Inventory, Ownership
+from pic.planning.selection import Selected
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings
 
@@ -65,3 +67,17 @@ def test_only_an_ingress_has_claims() -> None:
     claims = Claims(Tunnels(Snapshot(), Settings()), EMPTY, Settings(), notices)
 
     assert list(claims.of_unreadable(Unreadable("Service", "prod", "web", "wrong"))) == []
+
+
+def test_a_host_that_annotations_make_too_long_keeps_no_tunnel() -> None:
+    ref = TunnelRef("edge", "net")
+    labels = {STACK_LABEL: "pic.prod", NAME_LABEL: "web"}
+    live = LiveResource("prod", "x", "u", "a.example.com", labels, spec=Spec(tunnel=ref))
+    snapshot = Snapshot("cluster-1", tunnels=(Tunnel("net", "edge", status="Ready"),))
+    inventory, notices = Inventory([live], Ownership("pic.prod")), NoticeLog()
+    claims = Claims(Tunnels(snapshot, Settings()), inventory, Settings(), notices)
+    ingress = Ingress("prod", "web", "uid-web", rules=(Rule("a.example.com"),))
+    options = IngressOptions(subdomain=".".join(["l" * 60] * 4))
+
+    assert list(claims.of(Selected(ingress, options, "edge"))) == []
+    assert [notice.reason for notice in notices.sorted()] == [Reason.INVALID_HOST]

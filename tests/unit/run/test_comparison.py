@@ -17,7 +17,8 @@ A, B = "a.example.com", "b.example.com"
 
 def compare(tmp_path: Path, *manifests: dict[str, object]) -> Comparison:
     """Compare a cluster with one host and one warning with a branch of these manifests."""
-    config = StackConfig(Settings(cluster_id=CLUSTER), "pic.prod", Ownership("pic.prod"), ())
+    settings = Settings(cluster_id=CLUSTER, tunnel_namespaces=(".",))
+    config = StackConfig(settings, "pic.prod", Ownership("pic.prod"), ())
     paths = [write_manifests(tmp_path, *manifests)] if manifests else []
     with serving() as api:
         fill_cluster(api, [ingress("web", A), ingress("odd", "")], live_object(A))

@@ -12,6 +12,7 @@ from pic.settings.kinds import (
     RESOURCE,
     SERVICE,
     TUNNEL,
+    tunnel_search,
 )
 from pic.settings.parse import Settings, TargetName
 
@@ -52,6 +53,43 @@ def test_a_run_reads_tunnels_only_in_the_namespaces_that_can_hold_them() -> None
         "pangolinorganizations in namespace u",
         "pangolinresources in all namespaces",
     ]
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "expected"), [((), ["", ""]), (("a", "t"), ["t", "u", "a"] * 2)]
+)
+def test_a_run_reads_the_tunnels_of_ingresses_if_they_may_use_their_own(
+    namespaces: tuple[str, ...], expected: list[str]
+) -> None:
+    settings = Settings(
+        namespaces=namespaces, tunnel_namespace="t", tunnel_namespaces=(".", "u", "t")
+    )
+
+    places = [
+        place for kind in (TUNNEL, ORGANIZATION) for place in BY_NAME[kind].namespaces(settings)
+    ]
+
+    assert places == expected
+
+
+def test_a_run_reads_all_tunnels_while_live_hosts_keep_theirs() -> None:
+    assert BY_NAME[TUNNEL].namespaces(Settings(tunnel_namespaces=("t",))) == ("",)
+
+
+@pytest.mark.parametrize(
+    ("settings", "search"),
+    [
+        (Settings(), ()),
+        (Settings(tunnel_namespace="t"), ("t",)),
+        (Settings(tunnel_namespaces=("u", "prod")), ("u", "prod")),
+        (Settings(tunnel_namespaces=(".", "u")), ("u", "prod")),
+        (Settings(tunnel_namespace="t", tunnel_namespaces=("prod", ".", "t")), ("t", "prod")),
+    ],
+)
+def test_the_search_for_a_tunnel_ends_in_the_namespace_of_the_ingress(
+    settings: Settings, search: tuple[str, ...]
+) -> None:
+    assert tunnel_search(settings, "prod") == search
 
 
 def test_a_run_reads_classes_when_an_ingress_without_a_class_can_be_ours() -> None:

@@ -21,6 +21,7 @@ from tests.support.evaluators import refill
 
 HOST = "app.example.com"
 RESOURCES = f"{PANGOLIN}/pangolinresources"
+SETTINGS = Settings(tunnel_namespaces=(".",))
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def api() -> Iterator[Api]:
 @pytest.fixture
 def evaluator(api: Api, tmp_path: Path) -> Evaluator:
     """An evaluator whose store has everything that the server has."""
-    config = StackConfig(Settings(), STACK, Ownership(STACK), ())
+    config = StackConfig(SETTINGS, STACK, Ownership(STACK), ())
     environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
     transport = listing.connect(config.settings, environment, SHORT_TIMEOUTS)
     store = Store(listing.listings(config.settings), lambda: 1.0, lambda: None)

@@ -19,7 +19,7 @@ Capture = pytest.CaptureFixture[str]
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a project with one stack, but without a kubeconfig."""
     monkeypatch.chdir(tmp_path)
-    StackFile(tmp_path, "prod").merge({"clusterId": CLUSTER})
+    StackFile(tmp_path, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
     return tmp_path
 
 
@@ -92,8 +92,8 @@ def test_if_pic_cannot_read_the_whole_cluster_it_writes_nothing(
 def test_a_snapshot_for_other_settings_is_refused(capsys: Capture) -> None:
     output(capsys, "snapshot", "--out", "snap.json")
 
-    words = ("plan", "--snapshot", "snap.json", "--config", "tunnelNamespace=net")
-    code, _, err = run_pic(capsys, *words)
+    other = ("--config", "tunnelNamespace=net", "--config", "tunnelNamespaces=")
+    code, _, err = run_pic(capsys, "plan", "--snapshot", "snap.json", *other)
 
     assert code == 2
     assert err == (
@@ -106,7 +106,7 @@ def test_a_snapshot_for_other_settings_is_refused(capsys: Capture) -> None:
 
 
 def test_with_several_stacks_the_user_has_to_name_one(root: Path, capsys: Capture) -> None:
-    StackFile(root, "dev").merge({"clusterId": CLUSTER})
+    StackFile(root, "dev").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
 
     for words in (["snapshot"], ["plan", "--snapshot", "snap.json"]):
         assert run_pic(capsys, *words) == (
