@@ -78,7 +78,7 @@ cases: setup ## Runs the cases in ../shared/cases, if that folder exists
 kills: setup toolchain ## Kills 20 deployments at random moments, and 20 through a proxy: one more run must repair each
 	@PIC_KILLS=20 $(PY) -m pytest -q tests/engine/test_killed.py
 
-chaos: setup toolchain ## Runs the watcher for two minutes among random failures; CHAOS_SECONDS=120 CHAOS_SEED=7
+chaos: setup toolchain ## Runs the watcher for two minutes among random failures and an attacker; CHAOS_SECONDS=120 CHAOS_SEED=7
 	@$(PY) -m dev.chaos
 
 fuzz: setup ## Plans 20,000 mutated manifests, none of which may cause a traceback; ARGS="--seed 7"

@@ -1,1 +1,1 @@
-"""Changes Ingresses at random while everything fails that can, and lets a witness judge pic."""
+"""Changes Ingresses at random while all that can fails, and a tenant attacks; a witness judges."""

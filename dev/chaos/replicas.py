@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from dev.chaos.stage import HOME, STACK
+from dev.chaos.stage import PLATFORM, STACK
 from dev.workspace import SUPERVISOR, Workspace
 
 DOWN_SECONDS = (0.2, 2.0)
 STOP_SECONDS = 60.0
-REFUSED = 3
+# The exit codes of a run that was refused, and of one that holds something back.
+ENDINGS = {3: "refused", 8: "held"}
 
 
 @dataclass
@@ -109,7 +110,9 @@ class Replicas:
 def command(project: Workspace, *, elected: bool) -> list[str]:
     """Return the command of a watcher."""
     words = ["watch", "--stack", STACK, "--listen", "127.0.0.1:0", "--log-format", "json"]
-    election = ["--leader-elect", "--lease-namespace", HOME] if elected else ["--no-leader-elect"]
+    election = (
+        ["--leader-elect", "--lease-namespace", PLATFORM] if elected else ["--no-leader-elect"]
+    )
     return [str(project.python), "-m", "pic", *words, *election]
 
 
@@ -140,4 +143,4 @@ def _run_events(message: str, code: object) -> Iterator[str]:
     elif message.startswith("Done: "):
         yield "done"
     elif code is not None:
-        yield "refused" if code == REFUSED else f"exit code {code}"
+        yield ENDINGS.get(code, f"exit code {code}") if isinstance(code, int) else "error"

@@ -61,10 +61,11 @@ class Witness:
             for thread in threads:
                 thread.join()
 
-    def last_change(self) -> float:
-        """Return the time of the last change."""
+    def last_change(self, *but: str) -> float:
+        """Return the time of the last change, without those in some namespaces."""
         with self._lock:
-            return max((event.at for event in self.history), default=0.0)
+            times = (event.at for event in self.history if event.namespace not in but)
+            return max(times, default=0.0)
 
     def events(self) -> list[Observation]:
         """Return the history so far."""

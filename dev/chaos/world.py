@@ -1,4 +1,7 @@
-"""Creates, changes and deletes Ingresses at random, and knows the hosts that they claim."""
+"""Creates, changes and deletes Ingresses at random, and knows the hosts that they claim.
+
+No Ingress takes a host to another namespace, and none gives up a login: both wait for a person.
+"""
 
 import json
 import random
@@ -13,8 +16,9 @@ NAMESPACES = ("chaos-a", "chaos-b", "chaos-c")
 DOMAIN = "chaos.example"
 INGRESSES = 200
 BULK = 70  # more than the guard allows to remove
+SHARES = (0.4, 0.1, 0.5)  # of the Ingresses with a login, with a block and with DNS records
 PANGOLIN, OTHER = "pangolin", "nginx"
-ENABLED = "pangolin.ingress.k8s.io/enabled"
+PREFIX, REGISTER = "pangolin.ingress.k8s.io/", "pihole.io/register"
 
 Object = dict[str, Any]
 Key = tuple[str, str]
@@ -28,6 +32,20 @@ class IngressSpec:
     path: str = "/"
     class_name: str = PANGOLIN
     enabled: bool = True
+    login: bool = False
+    block: bool = False
+    registered: bool = False
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations of the Ingress."""
+        switches = {
+            f"{PREFIX}enabled": self.enabled,
+            f"{PREFIX}sso": self.login,
+            f"{PREFIX}block-access": self.block,
+            REGISTER: self.registered,
+        }
+        return {key: str(value).lower() for key, value in switches.items()}
 
     @property
     def claimed(self) -> tuple[str, ...]:
@@ -56,6 +74,11 @@ class World:
     def wanted(self) -> set[str]:
         """Every host that an Ingress claims."""
         return {host for spec in self.specs.values() for host in spec.claimed}
+
+    @property
+    def wanted_records(self) -> set[str]:
+        """Every host that an Ingress registers, whatever its class."""
+        return {host for spec in self.specs.values() if spec.registered for host in spec.hosts}
 
     def populate(self) -> None:
         """Create the first Ingresses."""
@@ -99,7 +122,9 @@ class World:
         self.count += 1
         extra = (self._host(),) if self.count % 4 == 0 else ()
         key = self.rng.choice(NAMESPACES), f"web-{self.count}"
-        self._put(key, IngressSpec((self._host(), *extra)))
+        login, block, registered = (self.rng.random() < share for share in SHARES)
+        spec = IngressSpec((self._host(), *extra), login=login, block=block, registered=registered)
+        self._put(key, spec)
 
     def _host(self) -> str:
         self.count += 1
@@ -154,12 +179,9 @@ class World:
         if self._put((namespace, f"web-{self.count}"), self.specs[key]):
             self._put((namespace, name), None)
 
-    def move(self) -> None:
-        """Create a copy of an Ingress in another namespace, and delete the original."""
-        namespace, name = key = self._any()
-        other = self.rng.choice([it for it in NAMESPACES if it != namespace])
-        if (other, name) not in self.specs and self._put((other, name), self.specs[key]):
-            self._put(key, None)
+    def protect(self) -> None:
+        """Ask for a login."""
+        self._change(self._any(), login=True)
 
     def _change(self, key: Key, **fields: Any) -> None:
         spec = self.specs[key]
@@ -200,7 +222,7 @@ def manifest(name: str, spec: IngressSpec) -> Object:
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
-        "metadata": {"name": name, "annotations": {ENABLED: str(spec.enabled).lower()}},
+        "metadata": {"name": name, "annotations": spec.annotations},
         "spec": {
             "ingressClassName": spec.class_name,
             "rules": [{"host": host, "http": http} for host in spec.hosts],
@@ -218,5 +240,5 @@ ACTIONS: list[tuple[int, str, Callable[[World], None]]] = [
     (2, "reclassed", World.reclass),
     (2, "recreated", World.recreate),
     (2, "renamed", World.rename),
-    (2, "moved", World.move),
+    (1, "protected", World.protect),
 ]
