@@ -59,6 +59,11 @@ class Grant(NamedTuple):
     def wide(self) -> bool:
         return self.part == "cluster"
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether a run works without it: only namespace kube-system has to be read."""
+        return self.resource == "namespaces" and not self.name
+
     def permission(self, namespace: str) -> Permission:
         """Return the permission that pic reviews for this grant."""
         scope = "" if self.wide else namespace
