@@ -127,17 +127,25 @@ def rules(draw: DrawFn, hosts: Sequence[str]) -> Raw:
 
 
 @st.composite
+def deletions(draw: DrawFn) -> Raw:
+    """Draw the metadata of an object that Kubernetes may be deleting."""
+    if draw(st.integers(0, 9)):
+        return {}
+    finalizers = draw(some(("foregroundDeletion", "example.org/x")))
+    return {"deletionTimestamp": "2025-01-01T00:00:00Z", "finalizers": [finalizers]}
+
+
+@st.composite
 def ingresses(
     draw: DrawFn, namespace: str, name: str, hosts: Sequence[str], leave_out: Sequence[str] = ()
 ) -> Raw:
-    foreground = draw(st.integers(0, 9)) == 0
     metadata: Raw = {
         "namespace": namespace,
         "name": name,
         "uid": f"uid-{namespace}-{name}",
         "creationTimestamp": draw(some(TIMES)),
         "annotations": draw(annotations(leave_out)),
-        **({"deletionTimestamp": "t", "finalizers": ["foregroundDeletion"]} if foreground else {}),
+        **draw(deletions()),
     }
     spec: Raw = {
         "ingressClassName": draw(some(("pangolin", "pangolin", "pangolin-eu", "nginx"))),
@@ -202,6 +210,7 @@ def live_objects(draw: DrawFn, namespace: str, name: str) -> Raw:
         "labels": labels,
         "ownerReferences": draw(some(([], [{"kind": "Ingress", "name": owner, "uid": uid}]))),
         **({"managedFields": managed} if draw(st.booleans()) else {}),
+        **draw(deletions()),
     }
     spec: Raw = {
         "name": "shown",
@@ -230,6 +239,11 @@ def worlds(draw: DrawFn, leave_out: Sequence[str] = ()) -> World:
     }
     if draw(st.booleans()):
         world["Service"] = [service for namespace in NAMESPACES for service in services(namespace)]
+    if draw(st.booleans()):
+        world["Namespace"] = [
+            {"kind": "Namespace", "metadata": {"name": namespace, **draw(deletions())}}
+            for namespace in NAMESPACES
+        ]
     if draw(st.booleans()):
         world["PangolinTunnel"] = draw(tunnels())
         world["PangolinOrganization"] = draw(organizations())
