@@ -4,8 +4,9 @@ The id of the cluster in the stack file is what later keeps a wrong kubeconfig f
 the guard refuses any other cluster.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pic.cluster import listing
@@ -13,10 +14,14 @@ from pic.cluster.listing import Transport
 from pic.cluster.review_access import CRDS, is_allowed, served_kinds
 from pic.core.errors import ClusterError, SettingsError
 from pic.run.targets import permissions_for_up
-from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL
+from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL, register_namespace
 from pic.settings.parse import Settings, TargetName, parse
 from pic.settings.stack_file import StackFile
 from pic.snapshot.parse import identity
+
+Ask = Callable[[str], str]
+REGISTER_QUESTION = """pic remembers who has which host, in a namespace where only the platform team
+may write ConfigMaps. Which namespace? """
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,11 @@ class BindResult:
 
 
 def bind_stack(
-    root: Path, stack: str, overrides: Mapping[str, object], environment: Mapping[str, str]
+    root: Path,
+    stack: str,
+    overrides: Mapping[str, object],
+    environment: Mapping[str, str],
+    ask: Ask = lambda _: "",
 ) -> BindResult:
     """Write the stack file of a stack, and check its cluster.
 
@@ -37,6 +46,7 @@ def bind_stack(
         stack: The name of the stack, which may already have a file.
         overrides: Settings from the command line, which go into the file.
         environment: Selects the cluster, with KUBECONFIG.
+        ask: Asks the user a question; an empty answer leaves it open.
 
     Raises:
         SettingsError: The settings are invalid, or the stack belongs to another cluster.
@@ -45,11 +55,16 @@ def bind_stack(
     file = StackFile(root, stack)
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **overrides}, environment)
-    return write_stack_file(file, overrides, settings, listing.connect(settings, environment))
+    transport = listing.connect(settings, environment)
+    return write_stack_file(file, overrides, settings, transport, ask)
 
 
 def write_stack_file(
-    file: StackFile, overrides: Mapping[str, object], settings: Settings, transport: Transport
+    file: StackFile,
+    overrides: Mapping[str, object],
+    settings: Settings,
+    transport: Transport,
+    ask: Ask = lambda _: "",
 ) -> BindResult:
     """Write the stack file for a connected cluster, and check that cluster.
 
@@ -65,13 +80,42 @@ def write_stack_file(
                 f" {cluster_id}: check pic:context and KUBECONFIG, or use another stack"
             ]
         )
-    missing = [*_missing_crds(transport), *_missing_permissions(transport, settings)]
-    values: dict[str, object] = {**overrides, "clusterId": cluster_id}
     namespaces = _tunnel_namespaces(transport, settings)
-    if namespaces and len(namespaces) == 1:
-        values["tunnelNamespace"] = namespaces[0]
+    chosen = _chosen_namespaces(namespaces, settings, ask)
+    values: dict[str, object] = {**overrides, "clusterId": cluster_id}
+    if not settings.stack_id:
+        values["stackId"] = secrets.token_hex(8)
+    values.update(chosen)
+    settings = _with_namespaces(settings, chosen)
+    missing = [
+        *_missing_crds(transport),
+        *_missing_permissions(transport, settings),
+        *_missing_register(settings),
+    ]
+    # Last, so that an error of the cluster leaves no file behind.
     file.merge(values)
     return _result(file, values, _tunnel_advice(file.stack, namespaces), missing)
+
+
+def _chosen_namespaces(
+    tunnels: Sequence[str] | None, settings: Settings, ask: Ask
+) -> Mapping[str, str]:
+    """Return the namespaces of the tunnels and of the register that no setting names yet."""
+    chosen = {"tunnelNamespace": tunnels[0]} if tunnels and len(tunnels) == 1 else {}
+    if not settings.register_namespace:
+        suggested = settings.tunnel_namespace or chosen.get("tunnelNamespace")
+        if register := suggested or ask(REGISTER_QUESTION):
+            chosen["registerNamespace"] = register
+    return chosen
+
+
+def _with_namespaces(settings: Settings, chosen: Mapping[str, str]) -> Settings:
+    parsed, _ = parse(chosen, {})
+    return replace(
+        settings,
+        tunnel_namespace=parsed.tunnel_namespace or settings.tunnel_namespace,
+        register_namespace=parsed.register_namespace or settings.register_namespace,
+    )
 
 
 def _missing_crds(transport: Transport) -> Iterator[str]:
@@ -85,6 +129,14 @@ def _missing_permissions(transport: Transport, settings: Settings) -> Iterator[s
     for permission in permissions_for_up(settings):
         if not permission.optional and not is_allowed(transport, permission):
             yield f"not allowed: {permission} ({permission.why})"
+
+
+def _missing_register(settings: Settings) -> Iterator[str]:
+    if not register_namespace(settings):
+        yield (
+            "no namespace for the register, in which pic remembers who has which host: run pic init"
+            " with --register-namespace and a namespace that only the platform team may write"
+        )
 
 
 def _tunnel_namespaces(transport: Transport, settings: Settings) -> Sequence[str] | None:

@@ -18,6 +18,7 @@ from pic.core.errors import FailedError, InterruptedRunError, PicError, Settings
 from pic.core.notices import Reason
 from pic.engine.outcome import Failure, Outcome, counts_as_text
 from pic.report import text as text_report
+from pic.report.review import held_json
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
 
@@ -42,7 +43,8 @@ def add_acknowledge(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--acknowledge",
         metavar="DIGEST",
-        help="allow exactly the changes that the guard refused with this digest",
+        help="allow exactly the changes that the guard held or refused with this digest; several"
+        " with commas",
     )
 
 
@@ -167,12 +169,15 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     if result.outcome is None:
         _raise_unread(result)
         print("Nothing to do: everything is as it was deployed.")
+        _print_held(result)
         _print_going(situation)
         return
     context = LogContext(situation.plan, result.changes, situation.snapshot.ingresses)
     _log_outcome(options, result.outcome, context)
     if result.changes:
         print(text_report.render_changes(result.changes))
+    # Before the result, so that a run with an error shows it too.
+    _print_held(result)
     if result.error:
         print(f"Done before the error: {counts_as_text(result.outcome.changed)}.")
         raise result.error
@@ -180,6 +185,11 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
         raise FailedError(_failure_message(result.failures))
     print(f"Done: {counts_as_text(result.outcome.changed) or 'nothing changed'}.")
     _raise_unread(result)
+
+
+def _print_held(result: "DeployResult") -> None:
+    if result.changes.held:
+        print(text_report.render_held(result.changes.held, "pic up --acknowledge {}"))
 
 
 def _print_going(situation: "Situation") -> None:
@@ -239,6 +249,7 @@ def write_report(
     result: "DeployResult | None",
     error: PicError | None,
     situation: "Situation | None" = None,
+    exit_code: int = 0,
 ) -> None:
     """Write what happened as JSON, for a program that decides whether and when to retry.
 
@@ -251,13 +262,14 @@ def write_report(
         error: Why the run failed; None if it succeeded.
         situation: What the run was based on. The report contains what is now deployed only if
             the run succeeded.
+        exit_code: The exit code of a run that did not fail.
     """
     if not path or (result is None and error is None):
         return
     failures = result.failures if result else ()
     body: dict[str, object] = {
         "version": 1,
-        "exitCode": _exit_code(failures, error),
+        "exitCode": _exit_code(failures, error) or exit_code,
         "changed": dict(result.outcome.changed) if result and result.outcome else {},
         "failures": [
             {
@@ -270,6 +282,7 @@ def write_report(
             for failure in (result.all_failures if result else ())
         ],
         "error": str(error) if error else None,
+        "held": [held_json(held) for held in (result.changes.held if result else ())],
     }
     if situation and not error:
         body["deployed"] = _deployment(situation)

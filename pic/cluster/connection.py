@@ -6,8 +6,10 @@ official client takes more memory than everything else in a watcher.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +20,7 @@ from pic.cluster.access import SERVICE_ACCOUNT, ClusterAccess, resolve
 from pic.cluster.pinned import no_access_error
 from pic.core.errors import ClusterError
 from pic.core.json_values import Raw, text
+from pic.core.register import timestamp
 from pic.settings.parse import Settings
 
 CHUNK = 64 * 1024  # bytes of a watch to read at once, at most
@@ -47,6 +50,9 @@ class Transport(Protocol):
             StatusError: The API server answered with an error status.
             ClusterError: No answer arrived, or only a part of one.
         """
+
+    def now(self) -> str:
+        """Return the time of the API server in RFC 3339, as its last answer gave it."""
 
     def request(self, method: str, path: str, body: object) -> object:
         """Send a body to a path and return the decoded JSON of the answer.
@@ -103,6 +109,28 @@ class Credentials:
         return self.header != before
 
 
+@dataclass(slots=True)
+class ServerClock:
+    """Tells the time of the API server, from the `Date` of its answers.
+
+    The clock of this machine may be wrong. What the register remembers must not expire for that.
+
+    Attributes:
+        ahead: How far the server's clock is ahead of the local one.
+    """
+
+    ahead: timedelta = timedelta()
+
+    def set(self, date: str | None) -> None:
+        """Set the clock from the header of an answer, if it has one."""
+        with suppress(TypeError, ValueError):
+            self.ahead = parsedate_to_datetime(date or "") - datetime.now(UTC)
+
+    def now(self) -> str:
+        """Return the time in RFC 3339."""
+        return timestamp(datetime.now(UTC) + self.ahead)
+
+
 @dataclass(frozen=True, slots=True)
 class ApiTransport:
     """Sends requests through a pool of connections."""
@@ -111,6 +139,11 @@ class ApiTransport:
     server: str
     timeouts: Timeouts
     credentials: Credentials
+    clock: ServerClock = field(default_factory=ServerClock)
+
+    def now(self) -> str:
+        """Return the time of the API server, as `Transport.now` does."""
+        return self.clock.now()
 
     def get(self, path: str) -> object:
         """Return the decoded JSON of a path, as `Transport.get` does."""
@@ -123,6 +156,7 @@ class ApiTransport:
         # renews the file of a service account, and an exec plugin returns a new token.
         if answer.status == 401 and self.credentials.refresh():
             answer = self._send(method, path, body)
+        self.clock.set(answer.headers.get("Date"))
         return _decode(answer.status, answer.data, f"{self.server}{path}")
 
     def _send(self, method: str, path: str, body: object) -> urllib3.BaseHTTPResponse:

@@ -19,11 +19,13 @@ from pic.cluster.connection import (
     connect,
     connect_to,
 )
+from pic.core import names
 from pic.core.errors import ClusterError
 from pic.core.json_values import MalformedError, Raw, mapping, text
 from pic.core.model import Schema
 from pic.settings.kinds import (
     BY_NAME,
+    CONFIG_MAP,
     INGRESS,
     NAMESPACE,
     NAMESPACE_KIND,
@@ -31,6 +33,7 @@ from pic.settings.kinds import (
     SERVICE,
     Kind,
     needed_kinds,
+    register_namespace,
 )
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import pangolin, parse
@@ -63,7 +66,12 @@ PANGOLIN = BY_NAME[RESOURCE].path
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD = f"{CRDS}/pangolinresources.tunnel.pangolin.io"
 IDENTITY = f"{CORE}/namespaces/kube-system"
+_REGISTER = Kind(CONFIG_MAP, "", "configmaps", "to read the register")
 INSTALL_HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
+
+
+class ForbiddenError(ClusterError):
+    """The account may not list a collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +80,12 @@ class Listing:
 
     Attributes:
         namespace: The namespace to list; empty for all namespaces.
+        label: The label that the objects must have; empty lists all.
     """
 
     kind: Kind
     namespace: str = ""
+    label: str = ""
 
     @property
     def path(self) -> str:
@@ -110,6 +120,7 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
     with ThreadPoolExecutor(READERS) as pool:
         cluster_id = pool.submit(read_cluster_id, transport, settings)
         schema = pool.submit(read_schema, transport, settings)
+        register = pool.submit(read_register, transport, settings)
         namespaces = pool.submit(read_namespaces, transport, settings)
         jobs = [
             (listing.kind.name, pool.submit(list_objects, transport, listing))
@@ -122,12 +133,32 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
             objects: dict[str, list[Raw]] = {}
             for name, job in jobs:
                 objects.setdefault(name, []).extend(job.result())
-            if (read := namespaces.result()) is not None:
+            objects.update(register.result())
+            # In another cluster they need not exist, and the guard refuses that cluster anyway.
+            is_bound = settings.cluster_id in ("", raw.cluster_id)
+            if is_bound and (read := namespaces.result()) is not None:
                 objects[NAMESPACE] = read
         finally:
             # After an error, the results of the other requests are not needed.
             pool.shutdown(wait=False, cancel_futures=True)
-    return replace(raw, objects=objects)
+    return replace(raw, objects=objects, now=transport.now())
+
+
+def read_register(transport: Transport, settings: Settings) -> dict[str, list[Raw]]:
+    """Return the ConfigMaps of the registers by their kind; none if pic may not read them.
+
+    Raises:
+        ClusterError: They could not be read completely.
+    """
+    namespace = register_namespace(settings)
+    if not namespace:
+        return {}
+    listing = Listing(_REGISTER, namespace, names.BUCKET_LABEL)
+    try:
+        return {CONFIG_MAP: list_objects(transport, listing)}
+    except ForbiddenError:
+        # Until the platform team grants it, pic plans without a register.
+        return {}
 
 
 def read_cluster_id(transport: Transport, settings: Settings) -> str:
@@ -280,7 +311,11 @@ def list_pages(transport: Transport, listing: Listing, size: int = PAGE_SIZE) ->
     # have the version of the first one.
     token = ""
     while True:
-        query = {"limit": size, **({"continue": token} if token else {})}
+        query = {
+            "limit": size,
+            **({"labelSelector": listing.label} if listing.label else {}),
+            **({"continue": token} if token else {}),
+        }
         page = _page(transport.get(f"{listing.path}?{urlencode(query)}"), listing)
         yield page
         token = page.continue_token
@@ -323,4 +358,5 @@ def _refused(what: str, verb: str, error: StatusError, alternative: str) -> Clus
             remedy = INSTALL_HINT
         case _:
             remedy = "try again when the API server is healthy"
-    return ClusterError(f"cannot {verb} {what}: {error} (HTTP {error.status}); {remedy}")
+    kind = ForbiddenError if error.status == 403 else ClusterError
+    return kind(f"cannot {verb} {what}: {error} (HTTP {error.status}); {remedy}")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -224,8 +224,13 @@ def counts_line(report: StatusReport) -> str:
     )
 
 
-def as_json(report: StatusReport) -> str:
-    """Return the report as JSON, with complete messages."""
+def as_json(report: StatusReport, held: Sequence[Raw] = ()) -> str:
+    """Return the report as JSON, with complete messages.
+
+    Args:
+        report: The report.
+        held: The changes that wait for an acknowledgement, as JSON.
+    """
     rows = [
         {
             "host": row.host,
@@ -240,5 +245,5 @@ def as_json(report: StatusReport) -> str:
         for row in report.rows
     ]
     counts = {readiness.value: count for readiness, count in report.counts.items()}
-    document = {"version": VERSION, "counts": counts, "resources": rows}
+    document = {"version": VERSION, "counts": counts, "resources": rows, "held": list(held)}
     return json.dumps(document, indent=2, ensure_ascii=False)

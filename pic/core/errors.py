@@ -46,9 +46,11 @@ EXIT_CODES = {
     5: "cluster, target, engine or backend unreachable or incomplete",
     6: "some resources failed",
     7: "there are changes, with --expect-no-changes",
+    8: "done, but some changes wait for an acknowledgement",
     # Shells return 128 and the number of the signal for a program that SIGINT has ended.
     130: "Ctrl-C stopped any other verb",
 }
+HELD = 8
 INTERRUPTED = 130
 
 

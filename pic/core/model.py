@@ -17,8 +17,10 @@ from enum import StrEnum
 from typing import Protocol
 
 from pic.core.errors import PiholeError
+from pic.core.held import Held
 from pic.core.ingress import Deletion, Ingress, IngressClass, Service
 from pic.core.notices import Notice
+from pic.core.register import Register, StateMemory
 
 # The kind that pic declares, in the API group of the Pangolin operator.
 VERSION = "v1alpha1"
@@ -284,7 +286,10 @@ class Snapshot:
         schema: What the CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if the run did not read them, or could not.
         unanswered: Why Pi-hole did not return its records; None if it did, or was not asked.
-        now: The time of the reading in RFC 3339 and UTC; empty if it is unknown.
+        registers: The register of each stack, by the value of its label; None if they were not
+            read.
+        now: The time of the API server, in RFC 3339; empty if it is unknown.
+        state: What the engine's state knows; None if the run did not need it.
     """
 
     cluster_id: str = ""
@@ -299,7 +304,9 @@ class Snapshot:
     schema: Schema = Schema()
     records: tuple[LiveRecord, ...] | None = None
     unanswered: Unanswered | None = None
+    registers: Mapping[str, Register] | None = None
     now: str = ""
+    state: StateMemory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,11 +368,23 @@ class Plan:
         resources: Sorted by host.
         records: Sorted by host and family.
         notices: Sorted by the object that they are about.
+        held: The changes that wait for an acknowledgement, sorted by host. What they would change
+            is planned as it is.
+        register: What the register should be; None if this plan keeps no register.
+        no_host_survives: Whether pic would remove every host. Such a plan is refused as a whole,
+            so it holds no removal.
+        no_record_survives: The same for the DNS records.
+        next_change: When time alone next changes the plan, in RFC 3339; empty for never.
     """
 
     resources: tuple[Resource, ...] = ()
     records: tuple[Record, ...] = ()
     notices: tuple[Notice, ...] = ()
+    held: tuple[Held, ...] = ()
+    register: Register | None = None
+    no_host_survives: bool = False
+    no_record_survives: bool = False
+    next_change: str = ""
 
 
 class _RecordKey(Protocol):

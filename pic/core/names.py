@@ -8,6 +8,9 @@ import re
 from uuid import NAMESPACE_URL, uuid5
 
 STACK_LABEL = "pic.ingress.k8s.io/stack"
+# Stacks with the same name have different ids. Objects of earlier releases do not have this label.
+STACK_ID_LABEL = "pic.ingress.k8s.io/stack-id"
+BUCKET_LABEL = "pic.ingress.k8s.io/bucket"
 UID_LABEL = "pic.ingress.k8s.io/uid"
 NAME_LABEL = "pic.ingress.k8s.io/name"
 NAMESPACE_LABEL = "pic.ingress.k8s.io/namespace"
@@ -54,14 +57,29 @@ def label_value(text: str) -> str:
     return f"{prefix.strip('-_.') or 'x'}-{_short_hash(text)}"
 
 
-def labels(stack: str, namespace: str, ingress: str, uid: str) -> dict[str, str]:
-    """Return the four labels of an object of ours."""
+def labels(
+    stack: str, namespace: str, ingress: str, uid: str, stack_id: str = ""
+) -> dict[str, str]:
+    """Return the labels of an object of ours; the one of the stack id only if there is an id."""
     return {
         NAME_LABEL: label_value(ingress),
         NAMESPACE_LABEL: label_value(namespace),
         STACK_LABEL: label_value(stack),
+        **({STACK_ID_LABEL: stack_id} if stack_id else {}),
         UID_LABEL: label_value(uid),
     }
+
+
+def register_name(stack: str, bucket: str) -> str:
+    """Return the name of the ConfigMap of a bucket: `pic-<stack>-<bucket>`.
+
+    Args:
+        stack: The name of the stack, or the value of its label.
+        bucket: A hexadecimal digit.
+    """
+    tail = f"-{bucket}"
+    legal = stack if is_object_name(stack) else f"{_short_hash(stack)}"
+    return f"pic-{legal}"[: LONGEST_NAME - len(tail)].rstrip(".-") + tail
 
 
 def derived_uid(kind: str, namespace: str, name: str) -> str:

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     """Every reason that a notice can have; also the reason of its Event."""
 
     # Alerts and scripts use these names, so they never change. The form is that of Kubernetes.
+    ACKNOWLEDGEMENT_UNUSED = "AcknowledgementUnused"
     ANNOTATION_CONFLICT = "AnnotationConflict"
     APEX_UNSUPPORTED = "ApexUnsupported"
     BACKEND_INVALID = "BackendInvalid"
@@ -42,6 +43,7 @@ class Reason(StrEnum):
     DUPLICATE_PATH = "DuplicatePath"
     EMPTY_HOST = "EmptyHost"
     EXTERNAL_NAME_REFUSED = "ExternalNameRefused"
+    HELD = "Held"
     HELD_BY_FINALIZER = "HeldByFinalizer"
     HOST_CONFLICT = "HostConflict"
     HOST_NOT_ALLOWED = "HostNotAllowed"
@@ -53,6 +55,7 @@ class Reason(StrEnum):
     IPV6_UNSUPPORTED = "IPv6Unsupported"
     LABELS_REPAIRED = "LabelsRepaired"
     LEFT_BEHIND = "LeftBehind"
+    LEFT_OUTSIDE = "LeftOutside"
     NAMESPACE_NOT_FOUND = "NamespaceNotFound"
     NO_HOSTS = "NoHosts"
     NO_PATHS = "NoPaths"
@@ -66,10 +69,14 @@ class Reason(StrEnum):
     RECORD_CONFLICT = "RecordConflict"
     RECORD_EXISTS = "RecordExists"
     RECORD_TAKEN_OVER = "RecordTakenOver"
+    REGISTER_BEGUN = "RegisterBegun"
+    REGISTER_MISSING = "RegisterMissing"
+    REGISTER_STALE = "RegisterStale"
     RESOURCE_BACKEND = "ResourceBackend"
     SETTING_DIFFERS = "SettingDiffers"
     SINGLE_TARGET_ONLY = "SingleTargetOnly"
     SOLVER_IGNORED = "SolverIgnored"
+    STACK_ID_MISSING = "StackIdMissing"
     TUNNEL_NOT_FOUND = "TunnelNotFound"
     TUNNEL_NOT_READY = "TunnelNotReady"
     UNKNOWN_ANNOTATION = "UnknownAnnotation"
@@ -87,6 +94,7 @@ NORMAL = frozenset(
         Reason.LABELS_REPAIRED,
         Reason.RECORD_EXISTS,
         Reason.RECORD_TAKEN_OVER,
+        Reason.REGISTER_BEGUN,
         Reason.SOLVER_IGNORED,
         Reason.TUNNEL_NOT_READY,
     }
@@ -151,6 +159,11 @@ class Advice:
 
 # docs/notices.md is made from this table.
 ADVICE: Mapping[Reason, Advice] = {
+    Reason.ACKNOWLEDGEMENT_UNUSED: Advice(
+        "An acknowledgement fits nothing that waits: it was used, or the change is another one.",
+        "Remove it from pic:acknowledge. If something waits, acknowledge its present digest.",
+        Fate.NONE,
+    ),
     Reason.ANNOTATION_CONFLICT: Advice(
         "Ingresses that share a host have different annotations.",
         "Give them the same values. Until then `true` wins for sso and block-access, and the "
@@ -212,6 +225,13 @@ ADVICE: Mapping[Reason, Advice] = {
         "reach.",
         "Use a Service with a selector, or set pic:allowExternalName.",
         Fate.DELETED,
+    ),
+    Reason.HELD: Advice(
+        "The change needs an acknowledgement: the host would lose its login or its block, move to "
+        "another namespace, or go together with too many others.",
+        "If the change is intended, let the platform team acknowledge it: pic status shows the "
+        "command. Otherwise change the Ingress back.",
+        Fate.HELD,
     ),
     Reason.HELD_BY_FINALIZER: Advice(
         "Kubernetes is deleting an object that pic made, and waits for its finalizers. The object "
@@ -277,6 +297,12 @@ ADVICE: Mapping[Reason, Advice] = {
         "Nothing, if the earlier stack is still in use. Otherwise delete the object with kubectl."
         " Until then it keeps its host exposed.",
         Fate.NONE,
+    ),
+    Reason.LEFT_OUTSIDE: Advice(
+        "pic:namespaces does not list the namespace of a host that pic exposes.",
+        "Add the namespace to pic:namespaces. To give the host up, acknowledge its removal: pic "
+        "status shows the command.",
+        Fate.HELD,
     ),
     Reason.NAMESPACE_NOT_FOUND: Advice(
         "The setting pic:namespaces lists a namespace that the cluster does not have.",
@@ -353,6 +379,23 @@ ADVICE: Mapping[Reason, Advice] = {
         "Ingress, or unset pic:piholeTakeOver.",
         Fate.NONE,
     ),
+    Reason.REGISTER_BEGUN: Advice(
+        "The stack has no register yet, in which pic remembers who has which host.",
+        "Nothing. The next pic up writes it.",
+        Fate.NONE,
+    ),
+    Reason.REGISTER_MISSING: Advice(
+        "pic has no register, so it decides from the live objects alone who has a host.",
+        "Run pic init, grant pic the ConfigMaps that the message names, or find out who deleted "
+        "them.",
+        Fate.NONE,
+    ),
+    Reason.REGISTER_STALE: Advice(
+        "A part of the register is older than the last deployment, or someone edited it.",
+        "Nothing, if you restored a backup: pic completes it, and the protecting value counts. "
+        "Otherwise find out who may write ConfigMaps in its namespace.",
+        Fate.NONE,
+    ),
     Reason.RESOURCE_BACKEND: Advice(
         "The backend of the path is not a Service.",
         "Use a Service as the backend. Other paths of the host are exposed.",
@@ -372,6 +415,12 @@ ADVICE: Mapping[Reason, Advice] = {
     Reason.SOLVER_IGNORED: Advice(
         "The Ingress or the path serves a certificate challenge of cert-manager.",
         "Nothing. cert-manager removes it after the challenge.",
+        Fate.NONE,
+    ),
+    Reason.STACK_ID_MISSING: Advice(
+        "The stack has no id, so pic cannot tell its objects from those of another stack with the "
+        "same name.",
+        "Run pic init, which writes pic:stackId into the stack file.",
         Fate.NONE,
     ),
     Reason.TUNNEL_NOT_FOUND: Advice(

@@ -11,7 +11,8 @@ from pic.core.model import Family, LiveRecord, LiveResource
 from pic.engine.backend.state import StackState, StateResource
 from pic.engine.repair import resource_as_live
 from pic.planning.changes import FieldChange, differences
-from pic.planning.ownership import Inventory, Ownership
+from pic.planning.inventory import Inventory
+from pic.planning.memory import Memory, recall
 from pic.report.text import shown_value
 from pic.run.situation import Situation
 from pic.settings.parse import PiholeApi
@@ -84,18 +85,22 @@ def find(state: StackState, situation: Situation) -> Drift:
     snapshot = situation.snapshot
     marked = situation.settings.pihole_api is not PiholeApi.DNS_LOCAL
     return Drift(
-        find_objects(state, snapshot.live, situation.config.ownership),
+        find_objects(
+            state,
+            snapshot.live,
+            recall(snapshot, situation.config.ownership, situation.settings),
+        ),
         find_records(state, snapshot.records, marked=marked),
         tuple(sorted(situation.unread_targets)),
     )
 
 
 def find_objects(
-    state: StackState, objects: Sequence[LiveResource], ownership: Ownership
+    state: StackState, objects: Sequence[LiveResource], memory: Memory
 ) -> tuple[DriftedObject, ...]:
     """Compare the objects of the last deployment with the live ones, by host."""
     by_key = {live.key: live for live in objects}
-    drifted = [*_declared(state, by_key), *_untracked(state, objects, ownership)]
+    drifted = [*_declared(state, by_key), *_untracked(state, objects, memory)]
     return tuple(sorted(drifted, key=lambda entry: (entry.host, entry.key)))
 
 
@@ -151,9 +156,9 @@ def _fields(resource: StateResource, live: LiveResource) -> Iterator[FieldChange
 
 
 def _untracked(
-    state: StackState, objects: Sequence[LiveResource], ownership: Ownership
+    state: StackState, objects: Sequence[LiveResource], memory: Memory
 ) -> Iterator[DriftedObject]:
-    for live in Inventory(objects, ownership).ours:
+    for live in Inventory(objects, memory).ours:
         if live.key not in state.keys:
             yield DriftedObject(live.host, live.key, Kind.UNTRACKED)
 

@@ -5,8 +5,6 @@ the engine may see the plan differently, an adopting pass for what the state lac
 deployment itself. If nothing has to be done, there is no pass, and Pulumi is not even imported.
 """
 
-import importlib
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -18,17 +16,19 @@ from pic.cluster.pinned import Pinned
 from pic.core import model
 from pic.core.errors import PicError, RefusedError
 from pic.core.json_values import Raw, mapping, sequence, text
-from pic.core.model import LiveResource, Plan, Record
-from pic.engine import private_kubeconfig, repair, withholding
+from pic.core.model import Plan, Record
+from pic.engine import private_kubeconfig, remembering, repair, withholding
 from pic.engine.backend import history
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
+from pic.engine.importing import import_ahead
 from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Command
 from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
 from pic.planning import guard
 from pic.planning.changes import Changes
+from pic.planning.memory import recall
 from pic.run import fingerprint
 from pic.run import situation as situations
 from pic.run.situation import Situation
@@ -41,14 +41,6 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 
 UP_AGAIN, DESTROY_AGAIN = "pic up --acknowledge {}", "pic destroy --acknowledge {}"
-# The engine's steps after which an object is gone, if only for a moment.
-REMOVING_STEPS = (
-    "delete",
-    "replace",
-    "delete-replaced",
-    "create-replacement",
-    "import-replacement",
-)
 
 
 def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
@@ -60,14 +52,16 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
     guard.check(situation.changes, situation.settings, UP_AGAIN)
     with engine.exclusive():
         outputs = engine.outputs()
+        state, situation = _remembering(engine, situation, outputs)
         if outputs is not None and unchanged(situation, outputs):
             _annotate(situation, situation.plan, tell)
             return DeployResult(situation.changes, None, situation.unread_targets)
-        _import_ahead()
+        import_ahead()
         if outputs is None:
             engine.create()
         # An interrupted first run leaves resources, but no outputs.
-        state = StackState() if outputs is None else engine.state()
+        if state is None:
+            state = StackState() if outputs is None else engine.state()
         try:
             complete = replace(
                 withholding.withhold(_with_records_of_state(situation, state), state),
@@ -76,6 +70,22 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
             return _Deployment(engine, complete, tell).run(state, outputs or {})
         finally:
             _prune(engine, situation.settings, tell)
+
+
+def _remembering(
+    engine: Engine, situation: Situation, outputs: Raw | None
+) -> tuple[StackState | None, Situation]:
+    """Read the state and plan again with it, if the register leaves a question open.
+
+    Raises:
+        RefusedError: The guard refuses what the state shows.
+    """
+    if outputs is None or not remembering.needs_state(situation, outputs):
+        return None, situation
+    state = engine.state()
+    complete = remembering.with_state(situation, state, outputs)
+    guard.check(complete.changes, complete.settings, UP_AGAIN)
+    return state, complete
 
 
 def _with_records_of_state(situation: Situation, state: StackState) -> Situation:
@@ -100,7 +110,7 @@ def unchanged(situation: Situation, outputs: Raw) -> bool:
         # Only the stack outputs say which warnings were reported.
         "told": sorted(_reported_warnings(outputs)),
     }
-    return not situation.changes and deployment == fingerprint.deployment(situation)
+    return not situation.changes.needs_run and deployment == fingerprint.deployment(situation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +182,13 @@ class _Deployment:
             RefusedError: The guard refuses it.
         """
         situation = self.situation
-        if removed := unplanned_removals(situation, preview(self.engine, situation)):
+        previewed = preview(self.engine, situation)
+        if removed := repair.unplanned_removals(situation.snapshot, situation.plan, previewed):
             changes = replace(situation.changes, removed=(*situation.changes.removed, *removed))
             try:
-                guard.check(changes, situation.settings, _up_again(situation.settings))
+                guard.check_unplanned(
+                    changes, removed, situation.settings, _up_again(situation.settings)
+                )
             except RefusedError as error:
                 raise RefusedError(
                     f"The engine would do more than the plan says, since {reason}.\n{error}",
@@ -222,15 +235,6 @@ def preview(engine: Engine, situation: Situation) -> Outcome:
         PicError: The stack does not exist, or the engine cannot do its work.
     """
     return _declaring(situation).run(engine.preview)
-
-
-def unplanned_removals(situation: Situation, outcome: Outcome) -> tuple[LiveResource, ...]:
-    """Return the objects that the engine would delete although the plan keeps them."""
-    hosts = set(outcome.hosts(*REMOVING_STEPS))
-    planned = {resource.key for resource in situation.plan.resources}
-    return tuple(
-        live for live in situation.snapshot.live if live.host in hosts and live.key in planned
-    )
 
 
 def destroy(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
@@ -301,8 +305,14 @@ def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:
 
 def full_removal(situation: Situation) -> Changes:
     """Return the changes that remove everything of ours."""
-    config = situation.config
-    return comparing.between(situation.snapshot, Plan(), config.label, config.ownership)
+    config, snapshot = situation.config, situation.snapshot
+    memory = recall(snapshot, config.ownership, config.settings)
+    changes = comparing.between(snapshot, Plan(), config.label, memory)
+    return replace(
+        changes,
+        no_host_survives=bool(changes.removed),
+        no_record_survives=bool(changes.records.removed),
+    )
 
 
 def _in_state(plan: Plan, state: StackState) -> Plan:
@@ -320,17 +330,6 @@ def _releasing(situation: Situation) -> "Program":
     from pic.engine import inline  # noqa: PLC0415 - as above
 
     return inline.releasing(situation)
-
-
-def _import_ahead() -> None:
-    """Start to import what a pass of the engine needs, while pic reads the backend."""
-    # One thread imports both: two threads could deadlock in modules that import each other.
-    threading.Thread(target=_import, args=("pic.engine.inline", "pic.engine.automation")).start()
-
-
-def _import(*names: str) -> None:
-    for name in names:
-        importlib.import_module(name)
 
 
 def _prune(engine: Engine, settings: Settings, tell: Tell) -> None:

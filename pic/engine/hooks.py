@@ -108,6 +108,12 @@ class Hooks:
             binding.after_delete = [self._after_record_delete]
         return Bindings(binding, binding)
 
+    def no_binding(self, *, events: bool) -> Bindings:
+        """Return no hooks, for resources that need no check and post no Event."""
+        del events
+        binding = ResourceHookBinding()
+        return Bindings(binding, binding)
+
     def _resource_binding(self, *, events: bool) -> ResourceHookBinding:
         if not events:
             return ResourceHookBinding(before_delete=[self._before_delete])

@@ -9,7 +9,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.errors import FailureClass
@@ -128,11 +128,16 @@ class Outcome:
     @property
     def pardoned(self) -> tuple[Failure, ...]:
         """The resources that failed because Kubernetes is deleting their namespace, by host."""
-        return tuple(it for it in self._all_failures() if _NAMESPACE_GONE.search(it.message))
+        # The namespace of the register must exist, so what fails there is no object of a tenant.
+        urns = [urn for urn in self.failed_urns if KIND in urn]
+        return tuple(it for it in self._failures_of(urns) if _NAMESPACE_GONE.search(it.message))
 
     def _all_failures(self) -> tuple[Failure, ...]:
+        return self._failures_of(self.failed_urns)
+
+    def _failures_of(self, urns: Sequence[str]) -> tuple[Failure, ...]:
         # A resource can fail in several steps, so each name counts once.
-        names = {host_of(urn): urn for urn in self.failed_urns}
+        names = {host_of(urn): urn for urn in urns}
         return tuple(
             Failure(name, self._messages(name), target_of(urn))
             for name, urn in sorted(names.items())

@@ -7,7 +7,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -28,7 +28,7 @@ from pic.core.errors import (
 )
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
-from pic.engine import repair, withholding
+from pic.engine import remembering, repair, withholding
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.event_shares import event_shares
@@ -40,7 +40,7 @@ from pic.planning import dns_records, guard
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report import text as text_report
-from pic.run import fingerprint, stack_config, targets
+from pic.run import fingerprint, register, stack_config, targets
 from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
@@ -57,6 +57,22 @@ NOT_IN_TARGETS = (
     "pic:targets does not have {0}. Put it back; to give it up, deploy once with it and with no"
     " Ingress that asks for it"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What a plain `pulumi up` does around the declarations.
+
+    Attributes:
+        check_cluster: Raises an error if the engine may have reached another cluster.
+        report: Gets the changes at the end, and warns about those that are held.
+    """
+
+    check_cluster: Callable[[], None] = lambda: None
+    report: Callable[[Changes], None] = lambda _: None
+
+
+NO_CHECKS = Checks()
 
 
 def run(
@@ -90,9 +106,11 @@ def run(
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
             situation = situations.read_and_plan(config, transport, environment)
-            situation = _complete(_settled(situation, environment), new_engine)
+            situation = _remembering(_settled(situation, environment), new_engine)
+            situation = _complete(situation, new_engine)
             bind(situation, hooks)
-            declare(situation, hooks, lambda: cluster.check_unchanged(resolve()))
+            checks = Checks(lambda: cluster.check_unchanged(resolve()), _report_held)
+            declare(situation, hooks, checks)
             for failure in withholding.failures(situation.withheld):
                 pulumi.log.warn(f"{failure.host}: {failure.message}")
     except PicError as error:
@@ -173,15 +191,13 @@ def _unread_reasons(
     return {**inactive, **{name: with_class(error) for name, error in unread_targets.items()}}
 
 
-def declare(
-    situation: Situation, hooks: Hooks, check_cluster: Callable[[], None] = lambda: None
-) -> None:
+def declare(situation: Situation, hooks: Hooks, checks: Checks = NO_CHECKS) -> None:
     """Declare a plan if the guard agrees.
 
     Args:
         situation: What to declare.
         hooks: The hooks of the run.
-        check_cluster: Raises an error if the engine may have reached another cluster.
+        checks: What else a plain `pulumi up` does, which `pic up` does itself.
 
     Raises:
         RefusedError: The guard refuses, and this is not a preview.
@@ -191,21 +207,30 @@ def declare(
     _ask_guard(situation.changes, settings)
     batches = _batches(situation, hooks)
     # The SDK awaits this coroutine before it waits for the remaining outputs.
-    pulumi.run(partial(_register, situation, batches, hooks, check_cluster))
+    pulumi.run(partial(_register, situation, batches, hooks, checks))
     pulumi.export("resources", len(plan.resources))
     pulumi.export("digest", fingerprint.digest(plan, settings, situation.changes.going))
     pulumi.export("deployed", fingerprint.conditions(situation))
     pulumi.export("told", event_texts.digests(situation.warnings))
+    if plan.register:
+        serials = {digit: bucket.serial for digit, bucket in plan.register.buckets.items()}
+        pulumi.export(remembering.OUTPUT, serials)
 
 
 def _batches(situation: Situation, hooks: Hooks) -> list[Batch]:
-    settings, changes = situation.settings, situation.changes
-    shared = event_shares(changes, _record_owners(situation), situation.unrecorded)
-    if settings.events and shared.message:
-        pulumi.log.info(shared.message)
+    settings, changes, snapshot = situation.settings, situation.changes, situation.snapshot
+    shares = event_shares(changes, _record_owners(situation), situation.unrecorded)
+    if settings.events and shares.message:
+        pulumi.log.info(shares.message)
+    declared = [_declarations(target, situation) for target in targets.active(settings)]
+    if situation.plan.register:
+        # The register comes first: a run that is killed must not have forgotten what it exposed.
+        stack = situation.config.label
+        declared.insert(0, register.declarations(situation.plan, snapshot, settings, stack))
+    shared: dict[str, pulumi.ProviderResource] = {}
     return [
-        _batch(_declarations(target, situation), hooks, shared.silent, events=settings.events)
-        for target in targets.active(settings)
+        _batch(declarations, hooks, shared, shares.silent, events=settings.events)
+        for declarations in declared
     ]
 
 
@@ -217,28 +242,39 @@ def _declarations(target: Target, situation: Situation) -> Declarations:
 
 
 def _batch(
-    declarations: Declarations, hooks: Hooks, silent: frozenset[str], *, events: bool
+    declarations: Declarations,
+    hooks: Hooks,
+    providers_by_package: dict[str, pulumi.ProviderResource],
+    silent: frozenset[str],
+    *,
+    events: bool,
 ) -> Batch:
-    bind_hooks = hooks.record_binding if declarations.hooks is HookSet.RECORD else hooks.binding
-    provider = providers.provider_resource(declarations.provider)
+    bind_hooks = {HookSet.RECORD: hooks.record_binding, HookSet.RESOURCE: hooks.binding}.get(
+        declarations.hooks, hooks.no_binding
+    )
+    name = declarations.provider.package
+    if name not in providers_by_package:
+        providers_by_package[name] = providers.provider_resource(declarations.provider)
     bindings = {True: bind_hooks(events=events), False: bind_hooks(events=False)}
-    return Batch(declarations, provider, bindings, silent)
+    return Batch(declarations, providers_by_package[name], bindings, silent)
 
 
 async def _register(
-    situation: Situation, batches: Sequence[Batch], hooks: Hooks, check_cluster: Callable[[], None]
+    situation: Situation, batches: Sequence[Batch], hooks: Hooks, checks: Checks
 ) -> None:
     if pulumi.runtime.is_dry_run():
-        await registration.register_all(batches)
+        await registration.register_in_order(_phases(batches))
+        checks.report(situation.changes)
         return
-    check_cluster()
+    checks.check_cluster()
     warning = asyncio.ensure_future(_warn(situation, hooks))
     try:
-        failed = await registration.register_all(batches)
+        failed = await registration.register_in_order(_phases(batches))
     finally:
         await warning
     # By now the plugin has read its kubeconfig. The engine deletes only after the program's end.
-    check_cluster()
+    checks.check_cluster()
+    checks.report(situation.changes)
     missing = [record for record in situation.plan.records if model.record_id(record) in failed]
     stale = managed_hosts.stale_annotations(
         situation.snapshot.ingresses, situation.plan, situation.settings, missing
@@ -247,6 +283,18 @@ async def _register(
         await asyncio.to_thread(
             managed_hosts.write_annotations, situation.transport, stale, pulumi.log.warn
         )
+
+
+def _report_held(changes: Changes) -> None:
+    """Warn, last of all, about what waits for an acknowledgement."""
+    if changes.held:
+        pulumi.log.warn(text_report.render_held(changes.held, guard.BY_PULUMI))
+
+
+def _phases(batches: Sequence[Batch]) -> list[list[Batch]]:
+    """Return the register, and then all targets together."""
+    first = [batch for batch in batches if batch.declarations.hooks is HookSet.NONE]
+    return [first, [batch for batch in batches if batch not in first]]
 
 
 async def _warn(situation: Situation, hooks: Hooks) -> None:
@@ -304,6 +352,16 @@ def _complete(situation: Situation, new_engine: NewEngine) -> Situation:
     config = situation.config
     remarks = (*config.remarks, *orphans)
     return withhold(replace(situation, config=replace(config, remarks=remarks)), state)
+
+
+def _remembering(situation: Situation, new_engine: NewEngine) -> Situation:
+    """Plan again with what the state knows, if the register leaves a question open."""
+    if not remembering.needs_state(situation, {}):
+        return situation
+    state = _find_state(new_engine)
+    if state is None:
+        return situation
+    return remembering.with_state(situation, state, state.outputs)
 
 
 def _find_state(new_engine: NewEngine) -> StackState | None:

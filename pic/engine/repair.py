@@ -12,11 +12,21 @@ from pic.core.json_values import Raw
 from pic.core.model import KIND, LiveResource, Plan, Record, Resource, Snapshot, record_id
 from pic.core.notices import Notice, Reason, Ref
 from pic.engine.backend.state import StackState
+from pic.engine.outcome import Outcome
 from pic.planning import serialise
 from pic.planning.changes import Changes, differences
 from pic.planning.merge import held_spec
 from pic.settings.parse import PiholeApi, Settings
 from pic.snapshot.pangolin import live_resource
+
+# The engine's steps after which an object is gone, if only for a moment.
+REMOVING_STEPS = (
+    "delete",
+    "replace",
+    "delete-replaced",
+    "create-replacement",
+    "import-replacement",
+)
 
 
 def stale(
@@ -37,7 +47,21 @@ def stale(
         declared = resource if owner_references else replace(resource, owners=())
         if live is None or (_same(declared, last.inputs) and any(differences(declared, live))):
             urns.append(last.urn)
-    return (*urns, *_stale_records(snapshot, plan, state))
+    return (*urns, *_stale_records(snapshot, plan, state), *_lost_buckets(snapshot, plan, state))
+
+
+def _lost_buckets(snapshot: Snapshot, plan: Plan, state: StackState) -> Iterator[str]:
+    """Yield the ConfigMaps of the register that someone deleted."""
+    if snapshot.registers is None or plan.register is None:
+        return
+    live = {
+        digit
+        for register in snapshot.registers.values()
+        for digit in (*register.buckets, *register.unreadable)
+    }
+    for digit in plan.register.buckets:
+        if digit in state.buckets and digit not in live:
+            yield state.buckets[digit]
 
 
 def _stale_records(snapshot: Snapshot, plan: Plan, state: StackState) -> Iterator[str]:
@@ -149,3 +173,12 @@ def changed_conditions(before: Raw, after: Mapping[str, object]) -> Iterator[str
         former = before.get(key)
         if former is not None and former != value:
             yield f"{key} {former} → {value}"
+
+
+def unplanned_removals(
+    snapshot: Snapshot, plan: Plan, outcome: Outcome
+) -> tuple[LiveResource, ...]:
+    """Return the objects that the engine would delete although the plan keeps them."""
+    hosts = set(outcome.hosts(*REMOVING_STEPS))
+    planned = {resource.key for resource in plan.resources}
+    return tuple(live for live in snapshot.live if live.host in hosts and live.key in planned)

@@ -11,10 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from pic.core.held import Held, digest_of_all
 from pic.core.model import LiveResource, Plan, Resource, Snapshot, Spec
 from pic.planning import serialise
-from pic.planning.ownership import Inventory, OwnerKind, Ownership
+from pic.planning.inventory import Inventory
+from pic.planning.memory import Memory
+from pic.planning.ownership import OwnerKind
 from pic.planning.record_changes import RecordChanges, record_changes
+from pic.planning.registering import changed_buckets
 
 DIGEST_LENGTH = 12
 
@@ -99,8 +103,11 @@ class Changes:
     Attributes:
         live_count: How many live objects are ours, or are taken over from an earlier stack.
         planned_count: How many resources the plan has.
-        blocked: Live objects that have a planned name but are not ours.
-        predecessors: Objects of the Go controller for planned hosts that are not adopted yet.
+        no_host_survives: Whether every host would go, which the guard refuses.
+        no_record_survives: The same for the DNS records.
+        other_stack_id: The id of another stack that wrote our register; empty if none has.
+        held: The changes that wait for an acknowledgement. They are in no other part.
+        register: The buckets of the register that a run writes or deletes, by their digit.
         records: What would change in Pi-hole. Everything else here is in the cluster.
         going: Objects of ours that Kubernetes is deleting. They count as gone.
         waiting: The resources that have to wait for one of those. Everything else here counts
@@ -116,8 +123,11 @@ class Changes:
     removed: tuple[LiveResource, ...] = ()
     moved: tuple[Move, ...] = ()
     weakened: tuple[Weakening, ...] = ()
-    blocked: tuple[LiveResource, ...] = ()
-    predecessors: tuple[LiveResource, ...] = ()
+    no_host_survives: bool = False
+    no_record_survives: bool = False
+    other_stack_id: str = ""
+    held: tuple[Held, ...] = ()
+    register: tuple[str, ...] = ()
     records: RecordChanges = NO_RECORD_CHANGES
     going: tuple[LiveResource, ...] = ()
     waiting: tuple[Waiting, ...] = ()
@@ -155,8 +165,18 @@ class Changes:
             Part(DNS_RECORDS, self.records.live_count, self.records.planned_count, addresses),
         )
 
+    @property
+    def acknowledge_all(self) -> str:
+        """The digest that acknowledges everything that is held; empty if nothing is."""
+        return digest_of_all(held.digest for held in self.held) if self.held else ""
+
+    @property
+    def needs_run(self) -> bool:
+        """Whether a run has something to do: changes, or only the register to write."""
+        return bool(self) or bool(self.register)
+
     def __bool__(self) -> bool:
-        """Whether anything would change."""
+        """Whether any host or record would change."""
         return bool(self.created or self.updated or self.removed or self.moved or self.records)
 
 
@@ -164,7 +184,7 @@ def between(
     snapshot: Snapshot,
     plan: Plan,
     stack: str,
-    ownership: Ownership,
+    memory: Memory,
     *,
     owner_references: bool = True,
 ) -> Changes:
@@ -174,14 +194,22 @@ def between(
         snapshot: The snapshot whose live objects and records are compared.
         plan: What should exist.
         stack: The value of the stack label.
-        ownership: Which live objects are ours.
+        memory: What pic remembers, and so which live objects are ours.
         owner_references: Whether pic declares objects with ownerReferences.
     """
     if not owner_references:
         resources = tuple(replace(resource, owners=()) for resource in plan.resources)
         plan = replace(plan, resources=resources)
-    return _Comparison(snapshot, plan, Inventory(snapshot.live, ownership)).changes(
+    changes = _Comparison(snapshot, plan, Inventory(snapshot.live, memory)).changes(
         stack, snapshot.cluster_id
+    )
+    return replace(
+        changes,
+        no_host_survives=plan.no_host_survives,
+        no_record_survives=plan.no_record_survives,
+        other_stack_id=memory.other_stack_id,
+        held=plan.held,
+        register=changed_buckets(plan.register, memory.stored),
     )
 
 
@@ -220,8 +248,6 @@ class _Comparison:
             removed=tuple(sorted(removed, key=lambda live: (live.host, live.key))),
             moved=moved,
             weakened=tuple(self.weakened()),
-            blocked=tuple(self.blocked()),
-            predecessors=tuple(self.predecessors()),
             records=record_changes(self.live_records, self.plan.records),
             going=self.inventory.going,
             waiting=tuple(self.waiting()),
@@ -281,19 +307,6 @@ class _Comparison:
             live = by_key.get(resource.key) or next(iter(same_host), None)
             if live:
                 yield Waiting(resource, live)
-
-    def blocked(self) -> Iterator[LiveResource]:
-        for resource in self.plan.resources:
-            foreign = resource.key in self.by_key and resource.key not in self.ours_or_adopted
-            # Objects of the Go controller are in `predecessors`, since their remedy is another one.
-            if foreign and self.inventory.owner_kinds[resource.key] is not OwnerKind.PREDECESSOR:
-                yield self.by_key[resource.key]
-
-    def predecessors(self) -> Iterator[LiveResource]:
-        for resource in self.plan.resources:
-            for live in self.inventory.predecessors_for(resource.host):
-                if live.key not in self.ours_or_adopted:
-                    yield live
 
 
 def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]:

@@ -2,23 +2,23 @@
 
 A public host is the host of a rule after the annotations `domain-name` and `subdomain` have moved
 it. Several Ingresses of one namespace may share it. Of several namespaces only one gets it: the one
-that has the live object, else the one with the oldest Ingress (ADR 6). So neither the order of a
-listing nor a newcomer can take a host away from its owner.
+that has it by the register and the live objects, else the one with the oldest Ingress (ADR 6). So
+neither the order of a listing nor a newcomer can take a host away from its owner.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from pic.core import names
 from pic.core.ingress import Ingress, IngressPath, Rule
 from pic.core.model import LiveResource, Organization, TunnelRef, Unreadable
 from pic.core.notices import Reason
-from pic.planning import annotations, hosts
+from pic.planning import annotations, host_policy, hosts
 from pic.planning.annotations import IngressOptions
+from pic.planning.inventory import Inventory
+from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog, Problem
-from pic.planning.ownership import Inventory
 from pic.planning.selection import Selected, is_solver_path
 from pic.planning.tunnels import ResolvedTunnel, Tunnels, declared_tunnel
 from pic.settings.parse import Settings
@@ -202,20 +202,10 @@ class Claims:
         return _split(host, options, organization, self._settings)
 
     def _allowed(self, claim: Claim) -> bool:
-        policy = self._settings.host_policy
-        if policy is None:
-            return True
-        patterns = policy.get(claim.ingress.namespace, ())
-        # `*` also matches dots: *.example.com covers every depth below example.com, but not
-        # example.com itself.
-        if any(fnmatchcase(claim.host, pattern) for pattern in patterns):
-            return True
-        message = (
-            f"{claim.host} is not allowed in namespace {claim.ingress.namespace}: pic:hostPolicy"
-            f" allows {', '.join(patterns) or 'no hosts'} there"
-        )
-        self._notices.add(claim.ingress, Problem(Reason.HOST_NOT_ALLOWED, message, claim.host))
-        return False
+        problem = host_policy.refusal(claim.host, claim.ingress.namespace, self._settings)
+        if problem:
+            self._notices.add(claim.ingress, problem)
+        return problem is None
 
 
 def _public(domain: str, subdomain: str | None) -> str:
@@ -270,7 +260,9 @@ def _split(
     return domain, subdomain, organization is not None and verified is None and not by_annotation
 
 
-def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) -> Iterator[Contest]:
+def settle(
+    claims: Iterable[Claim], inventory: Inventory, memory: Memory, notices: NoticeLog
+) -> Iterator[Contest]:
     """Yield one contest for each host, sorted by host; the losers get a notice."""
     by_host: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
@@ -288,7 +280,12 @@ def settle(claims: Iterable[Claim], inventory: Inventory, notices: NoticeLog) ->
             # has edited its host, and it is no incumbent here.
             if made_for.get(live.key, host) == host
         }
-        yield _decide(host, contenders, incumbents, notices)
+        entry = memory.entry(host)
+        # Where the register and the live objects contradict each other, the live ones count: an
+        # entry that someone has edited gains nothing.
+        known = entry and (entry.namespace in incumbents or not inventory.ours_for(host))
+        first = entry.namespace if entry and known else ""
+        yield _decide(host, contenders, incumbents, first, notices)
 
 
 def _wanted_key(claim: Claim) -> tuple[str, str]:
@@ -306,19 +303,38 @@ def _candidates(
 
 
 def _decide(
-    host: str, claims: Sequence[Claim], incumbents: Mapping[str, LiveResource], notices: NoticeLog
+    host: str,
+    claims: Sequence[Claim],
+    incumbents: Mapping[str, LiveResource],
+    first: str,
+    notices: NoticeLog,
 ) -> Contest:
     """Give the host to the oldest claim of an incumbent's namespace, else to the oldest of all.
 
     An Ingress that is being deleted comes last.
+
+    Args:
+        host: The contested host.
+        claims: All claims, the oldest first.
+        incumbents: Our live objects for the host, by their namespace.
+        first: The namespace that has the host by the register; empty for none.
+        notices: Gets a notice for each claim that loses.
     """
+
+    def owns(claim: Claim) -> bool:
+        namespace = claim.ingress.namespace
+        return namespace == first or namespace in incumbents
+
+    def rank(claim: Claim) -> tuple[bool, bool, bool]:
+        # Nothing is made for an Ingress that is going, so it must not keep a new host from others.
+        ingress = claim.ingress
+        return ingress.namespace != first, not owns(claim), ingress.going is not None
+
     # The sort is stable, so within each group the claims stay in the order of their age.
-    ranked = sorted(claims, key=lambda claim: _rank(claim.ingress, incumbents))
+    ranked = sorted(claims, key=rank)
     winner = ranked[0].ingress
-    why = "its namespace already has it" if winner.namespace in incumbents else "it is older"
-    if winner.namespace not in incumbents and winner.age > min(
-        claim.ingress.age for claim in claims
-    ):
+    why = "its namespace already has it" if owns(ranked[0]) else "it is older"
+    if not owns(ranked[0]) and winner.age > min(claim.ingress.age for claim in claims):
         why = "the older Ingress is being deleted"
     message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, because {why}"
     for claim in claims:
@@ -327,8 +343,3 @@ def _decide(
     winners = tuple(claim for claim in claims if claim.ingress.namespace == winner.namespace)
     live = incumbents.get(winner.namespace)
     return Contest(host, winners, None if live is None or live.going else live)
-
-
-def _rank(ingress: Ingress, incumbents: Mapping[str, LiveResource]) -> tuple[bool, bool]:
-    # Nothing is made for an Ingress that is going, so it must not keep a new host from the others.
-    return ingress.namespace not in incumbents, ingress.going is not None

@@ -1,7 +1,8 @@
 """Plans the DNS records that Pi-hole should have, from the Ingresses that request them.
 
-An Ingress opts in with an annotation, whatever its class. The oldest Ingress decides the addresses
-of a host. A record that another client made stays untouched, unless `pic:piholeTakeOver` is set:
+An Ingress opts in with an annotation, whatever its class. The namespace that has a record keeps it,
+and a new record goes to the oldest Ingress. `pic:hostPolicy` limits the hosts of each namespace. A
+record that another client made stays untouched, unless `pic:piholeTakeOver` is set:
 docs/pihole.md#which-records-belong-to-pic has the cases.
 """
 
@@ -13,8 +14,9 @@ from typing import NamedTuple
 from pic.core.ingress import Ingress
 from pic.core.model import Family, LiveRecord, Owner, Record, Snapshot
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import annotations, deletions, hosts, selection
+from pic.planning import annotations, deletions, host_policy, hosts, selection
 from pic.planning.annotations import Key, Switch
+from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.parse import PiholeApi, Settings
 
@@ -82,7 +84,9 @@ class _Context(NamedTuple):
     notices: NoticeLog
 
 
-def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Record, ...]:
+def plan(
+    snapshot: Snapshot, settings: Settings, notices: NoticeLog, memory: Memory | None = None
+) -> tuple[Record, ...]:
     """Return one record for each host and address family, sorted.
 
     While a request cannot be read, the live record of ours is held: declared again as it is.
@@ -94,7 +98,11 @@ def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Re
     for request in _requests(snapshot.ingresses, settings, notices):
         by_host.setdefault(request.host, []).append(request)
     context = _Context(live, snapshot.records is not None, settings, notices)
-    records = [record for host in by_host for record in _records(by_host[host], context)]
+    records = [
+        record
+        for requests in by_host.values()
+        for record in _records(_incumbents_first(requests, memory), context)
+    ]
     if any(unreadable.kind == "Ingress" for unreadable in snapshot.unreadable):
         # Any live record may belong to an Ingress that cannot be read.
         records += [
@@ -103,6 +111,14 @@ def plan(snapshot: Snapshot, settings: Settings, notices: NoticeLog) -> tuple[Re
             if record.host not in by_host
         ]
     return tuple(sorted(records, key=lambda record: (*record.key, record.ip)))
+
+
+def _incumbents_first(requests: Sequence[_Request], memory: Memory | None) -> list[_Request]:
+    """Sort the requests for a host: those of the namespace that has it, then by age."""
+    entries = [memory.record(f"{requests[0].host}/{family}") for family in Family] if memory else []
+    owners = {entry.namespace for entry in entries if entry}
+    # The sort is stable, so within each group the requests stay in the order of their age.
+    return sorted(requests, key=lambda request: request.ingress.namespace not in owners)
 
 
 def _unanswered(url: str, problem: str) -> Notice:
@@ -152,7 +168,16 @@ def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> It
         addresses, requested = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
     else:
         addresses, requested = _addresses(ingress, settings, notices), _usable(ingress, notices)
-    yield from (_Request(host, addresses, ingress) for host in requested)
+    for host in requested:
+        if _is_allowed(host, ingress, settings, notices):
+            yield _Request(host, addresses, ingress)
+
+
+def _is_allowed(host: str, ingress: Ingress, settings: Settings, notices: NoticeLog) -> bool:
+    problem = host_policy.refusal(host, ingress.namespace, settings)
+    if problem:
+        notices.add(ingress, problem)
+    return problem is None
 
 
 def _usable(ingress: Ingress, notices: NoticeLog) -> dict[str, None]:
@@ -279,7 +304,7 @@ def _present(requests: Iterable[_Request], context: _Context) -> Iterator[_Reque
 def _conflict(request: _Request, older: Ingress) -> Problem:
     message = (
         f"the DNS record of {request.host} belongs to Ingress {older.namespace}/{older.name}, which"
-        " is older and requests another address"
+        " had it first and requests another address"
     )
     return Problem(Reason.HOST_CONFLICT, message, request.host)
 

@@ -1,17 +1,17 @@
-"""Refuses changes that are too large, or that would go to the wrong cluster, before a run starts.
+"""Refuses a whole run where nothing can be judged host by host.
 
-The limits depend on how many hosts and DNS records are live. An acknowledgement, the digest of the
-changes, lets exactly these changes exceed the limits. It never allows a run against another cluster
-or over objects that pic did not create.
+That is so on another cluster, with the register of another stack, and where no host would survive.
+What is dangerous for one host alone is held instead (`pic.planning.holds`). An acknowledgement, the
+digest of the changes, lets exactly these changes through. It never allows another cluster.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pic.core.errors import RefusedError
 from pic.core.model import LiveResource
-from pic.planning.changes import Changes, Part
+from pic.planning.changes import Changes
+from pic.planning.limits import Limits
 from pic.settings.parse import Settings
 
 MAX_LISTED = 10
@@ -49,39 +49,42 @@ def check(changes: Changes, settings: Settings, command: str = BY_PULUMI) -> Non
 
 def refusals_of(changes: Changes, settings: Settings) -> list[Refusal]:
     """Return every reason to refuse the changes that is not acknowledged."""
-    hosts, *others = changes.parts
-    refusals = [
-        *_identity(changes.cluster_id, settings),
-        *_foreign_objects(changes),
-        # All that concerns exposure comes first.
-        *_removals(hosts, settings),
-        *_weakenings(changes, settings),
-        *(refusal for part in others for refusal in _removals(part, settings)),
-    ]
+    refusals = [*_identity(changes.cluster_id, settings), *_stack(changes), *_losses(changes)]
+    return _unacknowledged(refusals, changes, settings)
+
+
+def check_unplanned(
+    changes: Changes, removed: Sequence[LiveResource], settings: Settings, command: str
+) -> None:
+    """Refuse what the engine would remove beyond the plan, if it is too much for one run.
+
+    Args:
+        changes: What the plan would do, and in `removed` also what the engine would.
+        removed: What the engine would remove beyond the plan.
+        settings: The settings, which contain the limits and the acknowledgement.
+        command: As for `check`.
+
+    Raises:
+        RefusedError: The guard refuses.
+    """
+    allowed = Limits(settings).removals(changes.live_count)
+    if len(removed) <= allowed:
+        return
+    text = (
+        f"{len(removed)} of {changes.live_count} hosts would be removed, but one run may remove at"
+        f" most {allowed} (pic:maxRemovals {settings.max_removals}, pic:maxRemovalRatio"
+        f" {settings.max_removal_ratio:g}): {_listed([live.host for live in removed])}."
+    )
+    if refusals := _unacknowledged([Refusal(text)], changes, settings):
+        raise RefusedError(
+            message(refusals, changes, settings, command), digest=_digest(refusals, changes)
+        )
+
+
+def _unacknowledged(refusals: list[Refusal], changes: Changes, settings: Settings) -> list[Refusal]:
     if changes.digest in settings.acknowledge.split(","):
         return [refusal for refusal in refusals if not refusal.acknowledgeable]
     return refusals
-
-
-def limit(live_count: int, settings: Settings) -> int:
-    """Return how many things one run may remove: a fixed number or a share of the live ones.
-
-    The larger of `pic:maxRemovals` and `pic:maxRemovalRatio` counts. With few hosts the share alone
-    would round down to no removal at all. The guard counts hosts and DNS records separately, each
-    against this limit.
-    """
-    return max(settings.max_removals, _share(live_count, settings))
-
-
-def weakening_limit(live_count: int, settings: Settings) -> int:
-    """Return how many hosts may lose protection in one run, by the same formula as `limit`."""
-    floor = settings.max_removals if settings.max_weakened is None else settings.max_weakened
-    return max(floor, _share(live_count, settings))
-
-
-def _share(live_count: int, settings: Settings) -> int:
-    # In binary 0.29 x 100 is slightly less than 29. It must count as 29.
-    return math.floor(settings.max_removal_ratio * live_count + 1e-9)
 
 
 def message(
@@ -128,65 +131,31 @@ def _identity(cluster_id: str, settings: Settings) -> Iterator[Refusal]:
         )
 
 
-def _foreign_objects(changes: Changes) -> Iterator[Refusal]:
-    if changes.blocked:
-        it = "it" if len(changes.blocked) == 1 else "them"
+def _stack(changes: Changes) -> Iterator[Refusal]:
+    if changes.other_stack_id:
         yield Refusal(
-            f"{_names(changes.blocked)} would be overwritten, but pic did not create {it}."
-            f" Delete or rename {it}.",
-            acknowledgeable=False,
-        )
-    if changes.predecessors:
-        expose = "exposes" if len(changes.predecessors) == 1 else "expose"
-        yield Refusal(
-            f"{_names(changes.predecessors)} of the Go controller already {expose} hosts of the"
-            " plan. Scale that controller to 0 replicas, then set pic:adopt: true to take over its"
-            " objects.",
+            f"The register of this stack was written by a stack with the same name and the id"
+            f" {changes.other_stack_id}. If that is this stack, set pic:stackId to this id. If it"
+            " is another one, rename this stack or set another pic:registerNamespace.",
             acknowledgeable=False,
         )
 
 
-def _removals(part: Part, settings: Settings) -> Iterator[Refusal]:
-    count, allowed = len(part.removals), limit(part.live_count, settings)
-    noun, listed = part.noun.many, _listed(part.removals)
-    # A wrong class, namespace or cluster usually causes an empty plan, so no limit allows it.
-    if part.live_count and not part.planned_count:
-        yield Refusal(
-            f"The plan has no {noun}, and {part.live_count} of {part.live_count} {noun} would be"
-            f" removed: {listed}."
-        )
-    elif count > allowed:
-        how = "removed or moved to another namespace" if part.moves else "removed"
-        yield Refusal(
-            f"{count} of {part.live_count} {noun} would be {how}, but one run may remove at most"
-            f" {allowed} ({_rule(settings)}): {listed}."
-        )
-
-
-def _weakenings(changes: Changes, settings: Settings) -> Iterator[Refusal]:
-    # A host that loses login and block counts once.
-    count = len({weakening.host for weakening in changes.weakened})
-    allowed = weakening_limit(changes.live_count, settings)
-    if count > allowed:
-        listed = _listed([f"{weak.host} ({weak.field})" for weak in changes.weakened])
-        yield Refusal(
-            f"{count} of {changes.live_count} hosts would lose protection (login or block), but one"
-            f" run may weaken at most {allowed} (pic:maxWeakened): {listed}."
-        )
-
-
-def _rule(settings: Settings) -> str:
-    return (
-        f"pic:maxRemovals {settings.max_removals}, pic:maxRemovalRatio"
-        f" {settings.max_removal_ratio:g}"
-    )
+def _losses(changes: Changes) -> Iterator[Refusal]:
+    # A wrong class, namespace or cluster usually causes such a plan, so no limit allows it.
+    hosts, records = changes.parts
+    for lost, part in (
+        (changes.no_host_survives, hosts),
+        (changes.no_record_survives, records),
+    ):
+        if lost:
+            noun = part.noun.many
+            yield Refusal(
+                f"None of the {part.live_count} live {noun} would survive:"
+                f" {_listed(part.removals)}."
+            )
 
 
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(names[:MAX_LISTED])
     return f"{shown} and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else shown
-
-
-def _names(objects: Sequence[LiveResource]) -> str:
-    kind = "PangolinResource" if len(objects) == 1 else "PangolinResources"
-    return f"{kind} {_listed(['/'.join(live.key) for live in objects])}"

@@ -25,8 +25,9 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import deletions, routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
+from pic.planning.inventory import Inventory
 from pic.planning.notice_log import NoticeLog, Problem
-from pic.planning.ownership import Inventory, OwnerKind
+from pic.planning.ownership import OwnerKind
 from pic.planning.routes import Route, Routes
 from pic.planning.tunnels import ResolvedTunnel, declared_tunnel
 from pic.settings.parse import PathRouting, Settings
@@ -40,6 +41,16 @@ HOLDING = frozenset({Reason.BACKEND_NOT_FOUND, Reason.BACKEND_INVALID, Reason.UN
 
 # A live object of these kinds that has the wanted name is taken over.
 _TAKEN_OVER = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED, OwnerKind.EARLIER})
+
+# A live object of these kinds that has the wanted name, and that pic does not take over, keeps it.
+_BLOCKING = frozenset(
+    {
+        OwnerKind.OTHER_STACK,
+        OwnerKind.STRANGER,
+        OwnerKind.FOREIGN,
+        OwnerKind.PREDECESSOR,
+    }
+)
 
 # Where Ingresses disagree on one of these annotations, the stricter value wins.
 _PROTECTING = frozenset({"sso", "block-access"})
@@ -93,7 +104,9 @@ class Merger:
             namespace=head.namespace,
             name=name,
             owners=_owners(claims),
-            labels=names.labels(self.stack, head.namespace, head.name, head.uid),
+            labels=names.labels(
+                self.stack, head.namespace, head.name, head.uid, self.settings.stack_id
+            ),
             spec=spec,
             adopts=contest.live is not None or kind in _TAKEN_OVER,
             inherits=contest.live is not None and kind is OwnerKind.PREDECESSOR,
@@ -138,19 +151,22 @@ class Merger:
 
     def _claimed_elsewhere(self, contest: Contest, head: Claim, name: str) -> Problem | None:
         # Pangolin knows each public host once, so two objects for it would overwrite each other.
-        other = self.inventory.foreign_for(contest.host)
-        other = other or self.inventory.unadopted_for(contest.host, contest.live)
+        other = self.inventory.blocking(contest.host, contest.live)
         if other is not None:
-            message = (
-                f"PangolinResource {other.namespace}/{other.name} already exposes {contest.host},"
-                " and this stack does not own it: delete it, or use another host"
-            )
-            return Problem(Reason.HOST_CONFLICT, message, contest.host)
+            return self._taken(f"already exposes {contest.host}", other.key, contest.host)
         key = (head.ingress.namespace, name)
-        if self.inventory.owner_kinds.get(key) is OwnerKind.OTHER_STACK:
-            message = f"PangolinResource {'/'.join(key)} belongs to another stack: remove it there"
-            return Problem(Reason.HOST_CONFLICT, message, contest.host)
+        named = self.inventory.owner_kinds.get(key, OwnerKind.OURS)
+        if named in _BLOCKING and not (contest.live and contest.live.key == key):
+            return self._taken(f"has the name that {contest.host} needs", key, contest.host)
         return None
+
+    def _taken(self, what: str, key: tuple[str, str], host: str) -> Problem:
+        kind = self.inventory.owner_kinds[key]
+        way_out = _WAYS_OUT.get(kind, "pic did not make it: delete it, or use another host")
+        if kind is OwnerKind.PREDECESSOR and self.inventory.adopt:
+            way_out = "the Go controller made it for another Ingress: remove the host there"
+        message = f"PangolinResource {'/'.join(key)} {what}, and {way_out}"
+        return Problem(Reason.HOST_CONFLICT, message, host)
 
     def _unverified(self, contest: Contest, head: Claim) -> Problem | None:
         if not head.unverified:
@@ -282,6 +298,17 @@ class Merger:
         return replace(best.target, path=None, match=None, priority=None)
 
 
+# What to do about an object that blocks a host.
+_WAYS_OUT = {
+    OwnerKind.OTHER_STACK: "it belongs to another stack: remove the host there",
+    OwnerKind.EARLIER: "it belongs to the stack in pic:adoptFrom: remove the host there",
+    OwnerKind.PREDECESSOR: (
+        "it belongs to the Go controller: scale that controller to 0 replicas, then set pic:adopt"
+    ),
+    OwnerKind.STRANGER: "it has the labels of this stack, but pic did not make it: delete it",
+}
+
+
 def _single_order(route: Route) -> tuple[bool, int, tuple[int, str, str]]:
     return not route.match.is_root, route.match.length, routes.order(route.target)
 
@@ -314,6 +341,20 @@ def left_behind_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[
         for live in inventory.earlier
         if live.key not in planned
     ]
+
+
+def live_form(live: LiveResource) -> Resource:
+    """Return the resource that declares a live object exactly as it is."""
+    return Resource(
+        host=live.host,
+        namespace=live.namespace,
+        name=live.name,
+        owners=live.owners,
+        labels=live.labels,
+        spec=held_spec(live),
+        held=True,
+        adopts=True,
+    )
 
 
 def held_spec(live: LiveResource) -> Spec:

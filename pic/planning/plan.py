@@ -5,41 +5,20 @@ gives the same plan, byte for byte, and one plan serves the preview, the guard a
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import replace
 
-from pic.core.model import Plan, Snapshot
+from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
+from pic.planning import guarding, register_notices
 from pic.planning.notice_log import NoticeLog
-from pic.planning.ownership import Ownership
-from pic.settings.parse import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRequest:
-    """Everything that a plan depends on.
-
-    Attributes:
-        stack: The value of the stack label of new objects, before it is shortened to fit a label:
-            `<project>.<stack>`.
-        ownership: Which live objects are ours.
-    """
-
-    snapshot: Snapshot
-    settings: Settings
-    stack: str
-    ownership: Ownership
-
-
-class Planner(Protocol):
-    """Plans one part of what should exist; every target is a planner."""
-
-    def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
-        """Return the resources and records of this part, and add its notices to the log."""
+from pic.planning.request import Planner, PlanRequest
 
 
 def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
-    """Return one plan with the parts of all planners and their notices, sorted."""
+    """Return one plan with the parts of all planners and their notices, sorted.
+
+    Without a stack, the plan is only a translation of files, so no guard judges it.
+    """
     notices = NoticeLog()
     for unreadable in request.snapshot.unreadable:
         about = Ref(unreadable.kind, unreadable.namespace, unreadable.name)
@@ -50,8 +29,11 @@ def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
             message = "pic:namespaces lists it, but the cluster does not have it"
             notices.put(Notice(Reason.NAMESPACE_NOT_FOUND, about, message))
     parts = [planner.plan(request, notices) for planner in planners]
-    return Plan(
+    plan = Plan(
         resources=tuple(resource for part in parts for resource in part.resources),
         records=tuple(record for part in parts for record in part.records),
-        notices=notices.sorted(),
     )
+    if request.memory.ownership.stack:
+        plan = guarding.judge(request, plan, notices)
+        register_notices.add(request, notices)
+    return replace(plan, notices=notices.sorted())

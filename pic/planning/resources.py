@@ -10,9 +10,9 @@ from pic.core.model import Resource, Snapshot
 from pic.planning import deletions, merge
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
+from pic.planning.inventory import Inventory
 from pic.planning.notice_log import NoticeLog
-from pic.planning.ownership import Inventory
-from pic.planning.plan import PlanRequest
+from pic.planning.request import PlanRequest
 from pic.planning.selection import select
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings
@@ -21,7 +21,7 @@ from pic.settings.parse import Settings
 def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     """Return one resource for each public host, sorted by host."""
     snapshot, settings = request.snapshot, request.settings
-    inventory = Inventory(snapshot.live, request.ownership)
+    inventory = Inventory(snapshot.live, request.memory)
     claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)
     selected = select(snapshot.ingresses, snapshot.classes, settings, notices)
     claimed = [claim for ingress in selected for claim in claims.of(ingress)]
@@ -37,7 +37,7 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
         notices,
         snapshot.now,
     )
-    contests = settle(claimed, inventory, notices)
+    contests = settle(claimed, inventory, request.memory, notices)
     resources = tuple(filter(None, map(merger.resource, contests)))
     for notice in (
         *merge.repaired_label_notices(inventory, resources),

@@ -20,6 +20,7 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .counts { font-weight: 600; } .foot { opacity: .7; font-size: .85rem; margin-top: 2rem; }
 .refused { border: 1px solid var(--bad); border-left-width: 6px; padding: .2rem 1rem; }
 .refused strong { color: var(--bad); }
+.held { border: 1px solid var(--line); border-left-width: 6px; padding: .2rem 1rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .3rem .8rem .3rem 0; text-align: left; }
@@ -46,6 +47,8 @@ def _lines(review: Review) -> Iterator[str]:
     yield f'<p class="counts">{_safe(tables.counts(review))}</p>'
     if review.refusals:
         yield from _refusal(review)
+    if review.changes.held:
+        yield from _held(review)
     for section in tables.review_sections(review):
         yield from _section(section)
     yield f'<p class="foot">{_safe(tables.footer(review))}</p>'
@@ -69,6 +72,14 @@ def _refusal(review: Review) -> Iterator[str]:
         yield f"<pre>{_safe(review.command)}</pre>"
     else:
         yield "<p>An acknowledgement does not help here.</p>"
+    yield "</div>"
+
+
+def _held(review: Review) -> Iterator[str]:
+    yield '<div class="held">'
+    yield "<p>Some changes are held. Everything else is not affected. To let all of them"
+    yield "through:</p>"
+    yield f"<pre>{_safe(review.held_command)}</pre>"
     yield "</div>"
 
 

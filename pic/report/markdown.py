@@ -40,6 +40,8 @@ def render_review(review: Review) -> str:
     ]
     if review.refusals:
         head += ["", *_refusal(review)]
+    if review.changes.held:
+        head += ["", *_held(review)]
     return _document(head, tables.review_sections(review), ["", code(tables.footer(review))])
 
 
@@ -69,6 +71,15 @@ def _refusal(review: Review) -> Iterator[str]:
         yield "> ```"
     else:
         yield "> An acknowledgement does not help here."
+
+
+def _held(review: Review) -> Iterator[str]:
+    yield "> [!WARNING]"
+    yield "> Some changes are held. Everything else is not affected. To let all of them through:"
+    yield ">"
+    yield "> ```sh"
+    yield f"> {review.held_command}"
+    yield "> ```"
 
 
 def code(text: str, limit: int = MAX_TEXT) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pic.core.model import LiveRecord, Plan, Record, Resource, Spec
+from pic.core.held import Held
+from pic.core.model import LiveRecord, Plan, Record, Resource, Spec, record_id
 from pic.core.notices import Level, Notice, Ref
 from pic.core.outside import OutsideExposure
 from pic.planning import serialise
@@ -90,6 +91,11 @@ class Review:
         return self.changes.records != RecordChanges()
 
     @property
+    def held_command(self) -> str:
+        """The command that lets everything through that is held."""
+        return f"pic up --stack {self.stack} --acknowledge {self.changes.acknowledge_all}"
+
+    @property
     def acknowledgeable(self) -> bool:
         """Whether an acknowledgement lets the changes through."""
         return all(refusal.acknowledgeable for refusal in self.refusals)
@@ -139,8 +145,14 @@ def build(
         notices=tuple(sorted(plan.notices, key=_warnings_first)),
         refusals=tuple(refusals),
         stale_acknowledgement=_stale(acknowledgement, changes, refusals),
-        held_records=tuple(record for record in plan.records if record.held),
+        held_records=tuple(_unresolved(plan)),
     )
+
+
+def _unresolved(plan: Plan) -> Iterator[Record]:
+    """Yield the held records, without those that wait for an acknowledgement."""
+    waiting = {held.host for held in plan.held}
+    return (it for it in plan.records if it.held and record_id(it) not in waiting)
 
 
 def hide_notices(review: Review, base_notices: Collection[Notice]) -> Review:
@@ -227,7 +239,22 @@ def as_json(review: Review) -> Json:
         "created": [serialise.resource(resource) for resource in changes.created],
         "updated": [_json_update(update) for update in changes.updated],
         **({"records": _json_records(review)} if review.has_records else {}),
+        "held": [held_json(held) for held in changes.held],
+        "heldCommand": review.held_command if changes.held else None,
         "notices": [serialise.notice(notice) for notice in review.notices],
+    }
+
+
+def held_json(held: Held) -> Json:
+    """Return a change that waits for an acknowledgement as JSON."""
+    return {
+        "host": held.host,
+        "verdict": held.verdict,
+        "namespace": held.namespace,
+        "stays": held.old,
+        "insteadOf": held.new or None,
+        "reason": held.reason,
+        "digest": held.digest,
     }
 
 
@@ -283,6 +310,8 @@ def _json_counts(review: Review) -> Mapping[str, int | None]:
         "moved": len(changes.moved),
         "created": len(changes.created),
         "updated": len(changes.updated),
+        "held": len(changes.held),
+        "register": len(changes.register),
         "warnings": levels[Level.WARNING],
         "remarks": levels[Level.NORMAL],
         "knownNotices": review.hidden_notices,

@@ -51,6 +51,8 @@ def counts(review: Review) -> str:
         _many(len(changes.created), "new host", "new hosts"),
         _many(len(changes.updated), "host changed", "hosts changed"),
         *_record_counts(review),
+        _many(len(changes.held), "change held", "changes held"),
+        _many(len(changes.register), "part of the register", "parts of the register"),
         _many(levels[Level.WARNING], f"{new}warning", f"{new}warnings"),
         _many(levels[Level.NORMAL], f"{new}remark", f"{new}remarks"),
     ]
@@ -150,6 +152,7 @@ def review_sections(review: Review) -> list[Section]:
     """Return the tables of a review that have rows, the most important first."""
     title = "Notices" if review.hidden_notices is None else "New notices"
     sections = (
+        _held(review),
         *_exposure(review),
         *_removals(review.changes),
         *_additions(review.changes),
@@ -167,6 +170,25 @@ def plan_sections(plan: Plan) -> list[Section]:
         _notices("Notices", plan.notices),
     )
     return [section for section in sections if section.rows]
+
+
+def _held(review: Review) -> Section:
+    return Section(
+        "Held until acknowledged",
+        (
+            _HOST,
+            Column("Verdict", literal=False),
+            Column("Stays"),
+            Column("Instead of"),
+            Column("Why"),
+            Column("Digest"),
+        ),
+        tuple(
+            (held.host, held.verdict, held.old, held.new or None, held.reason, held.digest)
+            for held in review.changes.held
+        ),
+        tuple(held.namespace for held in review.changes.held),
+    )
 
 
 def _exposure(review: Review) -> Iterator[Section]:

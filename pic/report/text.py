@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from tabulate import tabulate
 
+from pic.core.held import Held, Verdict, digest_of_all
 from pic.core.model import LiveResource, Plan, Record, Resource
 from pic.core.notices import Level, Notice
 from pic.core.outside import OutsideChange, OutsideExposure
@@ -105,6 +106,7 @@ def render_review(review: Review) -> str:
     parts = [
         tables.counts(review),
         _refusal(review) if review.refusals else "",
+        render_held(review.changes.held, f"pic up --stack {review.stack} --acknowledge {{}}"),
         render_changes(review.changes) if review.changes or not review.outside else "",
         "\n".join(map(_outside, review.outside)),
         _held(review.held_records),
@@ -112,6 +114,44 @@ def render_review(review: Review) -> str:
         tables.footer(review),
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def render_held(held: Sequence[Held], command: str) -> str:
+    """Return what waits for an acknowledgement, one line each, and the commands that let it go.
+
+    Args:
+        held: What waits; the text is empty for nothing.
+        command: The command that lets it through, with `{}` for the digest.
+    """
+    if not held:
+        return ""
+    lines = [f"{_many(len(held), 'change')} held. Everything else is not affected:"]
+    lines += [f"= {visible(_held_line(change))}" for change in held]
+    digest = held[0].digest if len(held) == 1 else digest_of_all(it.digest for it in held)
+    which = "it" if len(held) == 1 else "all of them"
+    lines.append(f"If you want {which}: {command.format(digest)}")
+    return "\n".join(lines)
+
+
+def _held_line(held: Held) -> str:
+    # A host that loses its login may keep its block, so what comes instead says too little.
+    instead = f", not {held.new}" if held.new and held.verdict is not Verdict.WEAKENED else ""
+    return f"{held.host} {_kept(held)}{instead}: {held.reason} ({held.verdict} {held.digest})"
+
+
+def _kept(held: Held) -> str:
+    """Say what stays as it is."""
+    match held.verdict:
+        case Verdict.WEAKENED:
+            return f"keeps its {held.old}"
+        case Verdict.MOVED:
+            return f"stays with {held.old}"
+        case Verdict.RETARGETED:
+            return f"stays at {held.old}"
+        case _:
+            # What stays of a DNS record is its address.
+            is_record = "/" in held.host
+            return f"stays {'at' if is_record else 'in'} {held.old}"
 
 
 def _outside(exposure: OutsideExposure) -> str:

@@ -72,7 +72,20 @@ def compare(
     changes = planning.changes_for(config, snapshot, plan)
     before = [notice for raw in proposed.before for notice in _planned(config, raw)[1].notices]
     notices = frozenset(before) if proposed.before else None
+    if notices is not None and _empties(snapshot, changes):
+        changes = replace(changes, no_host_survives=True)
     return Comparison(stack, config, snapshot, plan, changes, notices, proposed.outside)
+
+
+def _empties(snapshot: Snapshot, changes: Changes) -> bool:
+    """Say whether a branch deletes the Ingresses of every host, so that Kubernetes deletes all.
+
+    A run on the cluster takes such deletions as they are. A branch may only have lost its files.
+    """
+    uids = {ingress.uid for ingress in snapshot.ingresses}
+    return not changes.planned_count and any(
+        uids.isdisjoint(owner.uid for owner in live.owners) for live in changes.removed
+    )
 
 
 def _planned(config: StackConfig, raw: RawSnapshot) -> tuple[Snapshot, Plan]:

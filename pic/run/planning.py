@@ -6,6 +6,7 @@ This module reads nothing and imports no client, so that a verb that works on fi
 from pic.core.model import Plan, Snapshot
 from pic.planning import changes as comparing
 from pic.planning.changes import Changes
+from pic.planning.memory import recall
 from pic.run import targets
 from pic.run.stack_config import StackConfig
 
@@ -21,6 +22,6 @@ def changes_for(config: StackConfig, snapshot: Snapshot, plan: Plan) -> Changes:
         snapshot,
         plan,
         config.label,
-        config.ownership,
+        recall(snapshot, config.ownership, config.settings),
         owner_references=config.settings.owner_references,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pic.cluster.listing import Transport
 from pic.core.errors import TargetError
 from pic.core.model import LiveResource, Plan, Snapshot
+from pic.core.register import StateMemory
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import EventText
@@ -98,6 +99,14 @@ def plan_raw(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Sit
     return Situation(
         config, transport, snapshot, plan, planning.changes_for(config, snapshot, plan)
     )
+
+
+def with_memory(situation: Situation, memory: StateMemory) -> Situation:
+    """Plan again with what the engine's state knows."""
+    snapshot = replace(situation.snapshot, state=memory)
+    plan = planning.plan_for(situation.config, snapshot)
+    changes = planning.changes_for(situation.config, snapshot, plan)
+    return replace(situation, snapshot=snapshot, plan=plan, changes=changes)
 
 
 def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:

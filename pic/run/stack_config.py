@@ -1,7 +1,7 @@
 """Loads the settings of one run: the stack file, then the flags. Reports all problems at once."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pic.core.errors import SettingsError
@@ -123,7 +123,8 @@ def deployable(
 
 def _ownership(label: str, settings: Settings) -> Ownership:
     earlier = stack_label(settings.adopt_from) if settings.adopt_from else ""
-    return Ownership(label, adopt=settings.adopt, earlier=earlier)
+    stack_id = settings.stack_id
+    return Ownership(label, adopt=settings.adopt, earlier=earlier, stack_id=stack_id)
 
 
 def _unbound(stack: str) -> str:
@@ -145,4 +146,4 @@ def _target_problems(settings: Settings, environment: Mapping[str, str]) -> Sequ
 def with_remarks(plan: Plan, remarks: Sequence[Notice]) -> Plan:
     """Return a plan whose notices include those about the settings."""
     notices = sorted({*plan.notices, *remarks}, key=lambda notice: notice.order)
-    return Plan(plan.resources, plan.records, tuple(notices))
+    return replace(plan, notices=tuple(notices))

@@ -16,6 +16,8 @@ NETWORKING, PANGOLIN = "networking.k8s.io", "tunnel.pangolin.io"
 INGRESS, INGRESS_CLASS, SERVICE = "Ingress", "IngressClass", "Service"
 TUNNEL, ORGANIZATION, RESOURCE = "PangolinTunnel", "PangolinOrganization", "PangolinResource"
 NAMESPACE = "Namespace"
+# The register is made of them. pic reads them by a label, so they are no row of the table below.
+CONFIG_MAP = "ConfigMap"
 
 
 def everywhere(_: Settings) -> Sequence[str]:
@@ -26,6 +28,11 @@ def everywhere(_: Settings) -> Sequence[str]:
 def watched_namespaces(settings: Settings) -> Sequence[str]:
     """Return the namespaces in `pic:namespaces`, or all."""
     return settings.namespaces or ("",)
+
+
+def register_namespace(settings: Settings) -> str:
+    """Return the namespace of the register; empty if no setting names one."""
+    return settings.register_namespace or settings.tunnel_namespace or ""
 
 
 def tunnel_search(settings: Settings, namespace: str) -> tuple[str, ...]:

@@ -7,7 +7,12 @@ The permissions to read come from `pic.settings.kinds`. Those to write come from
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pic.settings.kinds import NAMESPACE_KIND, needed_kinds, watched_namespaces
+from pic.settings.kinds import (
+    NAMESPACE_KIND,
+    needed_kinds,
+    register_namespace,
+    watched_namespaces,
+)
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 
 LEASES = "coordination.k8s.io"
@@ -46,6 +51,8 @@ def read_permissions(settings: Settings) -> Iterator[Permission]:
     for kind in needed_kinds(settings):
         for namespace in kind.namespaces(settings):
             yield Permission(kind.group, kind.plural, "list", kind.why, namespace)
+    if namespace := register_namespace(settings):
+        yield Permission("", "configmaps", "list", "to read the register", namespace)
     yield from _namespace_permissions(settings)
     # The uid of kube-system identifies the cluster: it exists in every cluster and never changes.
     yield Permission("", "namespaces", "get", "to identify the cluster", name="kube-system")
@@ -74,6 +81,13 @@ def _needs_crd(settings: Settings) -> bool:
     return exposes and settings.resource_schema is ResourceSchema.AUTO
 
 
+def register_permissions(settings: Settings) -> Iterator[Permission]:
+    """Yield what pic needs to write the register."""
+    if namespace := register_namespace(settings):
+        for verb in ("get", "create", "patch", "delete"):
+            yield Permission("", "configmaps", verb, "to write the register", namespace)
+
+
 def event_permissions(settings: Settings) -> Iterator[Permission]:
     """Yield what pic needs to create Events."""
     if settings.events:
@@ -90,7 +104,9 @@ def watch_permissions(settings: Settings, namespace: str) -> Iterator[Permission
     """
     # A watch begins with a list, so pic needs both verbs for the same collections.
     for permission in read_permissions(settings):
-        if permission.verb == "list" and not permission.optional:
+        # The watcher reads the register whenever it plans, so it does not watch it.
+        followed = not permission.optional and permission.resource != "configmaps"
+        if permission.verb == "list" and followed:
             yield Permission(
                 permission.group,
                 permission.resource,

@@ -20,8 +20,10 @@ from pic.core.model import (
     Unanswered,
     Unreadable,
 )
+from pic.core.register import Register
 from pic.settings.kinds import (
     BY_NAME,
+    CONFIG_MAP,
     INGRESS,
     INGRESS_CLASS,
     NAMESPACE,
@@ -31,7 +33,7 @@ from pic.settings.kinds import (
     SERVICE,
     TUNNEL,
 )
-from pic.snapshot import pangolin, parse
+from pic.snapshot import pangolin, parse, register
 from pic.snapshot.pangolin import SCHEMA_TARGETS
 
 T = TypeVar("T")
@@ -48,7 +50,7 @@ class RawSnapshot:
         schema: What the installed CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if Pi-hole is no target or did not answer.
         unanswered: Why Pi-hole did not answer; None if it did, or is no target.
-        now: The time of the reading in RFC 3339; empty if it is unknown.
+        now: The time of the API server, in RFC 3339; empty if it is unknown.
     """
 
     objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
@@ -108,8 +110,13 @@ class _Assembly:
             schema=self.raw.schema,
             records=self.raw.records,
             unanswered=self.raw.unanswered,
+            registers=self.registers(),
             now=parse.timestamp(self.raw.now),
         )
+
+    def registers(self) -> dict[str, Register] | None:
+        config_maps = self.raw.objects.get(CONFIG_MAP)
+        return None if config_maps is None else register.read(config_maps)
 
     def read(self, kind: str, reader: Callable[[Raw], T]) -> tuple[T, ...] | None:
         if kind not in self.raw.objects:

@@ -143,6 +143,9 @@ _RULE = _map({"host": _scalar, "http": _map({"paths": _list(_PATH)})})
 _TARGET = _fields("ip", "port", "method", "path", "pathMatchType", "priority")
 
 PROJECTIONS: Mapping[str, Projection] = {
+    kinds.CONFIG_MAP: _object(
+        {"data": _keys(_scalar)}, labels=_texts([names.STACK_LABEL, names.BUCKET_LABEL])
+    ),
     kinds.INGRESS: _object(
         {
             "spec": _map(
@@ -195,7 +198,7 @@ PROJECTIONS: Mapping[str, Projection] = {
             "status": _fields("fullDomain", "status"),
         },
         generation=_scalar,
-        labels=_texts([names.STACK_LABEL, *names.SEED_LABELS]),
+        labels=_texts([names.STACK_LABEL, names.STACK_ID_LABEL, *names.SEED_LABELS]),
         ownerReferences=_list(_fields("kind", "name", "uid", "controller")),
         managedFields=_list(_manager),
     ),

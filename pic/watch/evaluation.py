@@ -15,6 +15,7 @@ from pic.cluster.listing import Transport
 from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.json_values import Raw
 from pic.core.model import LiveRecord, Plan, Schema, Unanswered
+from pic.core.register import moment
 from pic.planning import guard
 from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges
@@ -73,6 +74,7 @@ class Evaluator:
     _evaluation: Evaluation | None = field(default=None, init=False)
     _reading: TargetReading = field(default=(None, None), init=False)
     _version: Version | None = field(default=None, init=False)
+    _next_change: str = field(default="", init=False)
 
     def refresh(self) -> None:
         """Read the id of the cluster and the schema of the CRD, which no follower watches.
@@ -100,13 +102,17 @@ class Evaluator:
         if self._cluster is None:
             self.refresh()
         raw, version = self._read(read_targets=read_targets)
-        if self._evaluation and version == self._version:
+        if self._evaluation and version == self._version and not self._is_due():
             evaluation = self._compare(self._evaluation)
             # While something differs, each evaluation plans again and so reports its notices.
             if evaluation.verdict.in_sync:
                 return evaluation, None
+        register = listing.read_register(self.transport, self.config.settings)
+        now = self.transport.now()
+        raw = replace(raw, objects={**raw.objects, **register}, now=now)
         situation = plan_raw(self.config, self.transport, raw)
         self._evaluation, self._version = _evaluation(situation), version
+        self._next_change = situation.plan.next_change
         self.plan_count += 1
         return self._compare(self._evaluation), situation.plan
 
@@ -124,6 +130,17 @@ class Evaluator:
         records, unanswered = self._reading
         version = change_count, self._reading, namespaces
         return replace(raw, records=records, unanswered=unanswered), version
+
+    @property
+    def next_change(self) -> float | None:
+        """Seconds until time alone changes the last plan; None for never."""
+        if not self._next_change:
+            return None
+        wait = moment(self._next_change) - moment(self.transport.now())
+        return max(0.0, wait.total_seconds())
+
+    def _is_due(self) -> bool:
+        return self.next_change == 0.0
 
     def _read_namespaces(self) -> tuple[bytes, ...] | None:
         """Return the namespaces as far as pic may read them, packed.
@@ -147,7 +164,7 @@ def _evaluation(situation: Situation) -> Evaluation:
         situation.snapshot.ingresses, situation.plan, situation.settings
     )
     # A target that does not answer is a reason for a run, which waits longer and reports the error.
-    in_sync = not situation.changes and not annotations and not situation.unread_targets
+    in_sync = not situation.changes.needs_run and not annotations and not situation.unread_targets
     refusals = guard.refusals_of(situation.changes, situation.settings)
     lines = [situation.changes.digest, *(refusal.message for refusal in refusals)]
     work = _work(situation, annotations, deployment)
@@ -176,6 +193,7 @@ def _work(
         # A host that waits for an object to go is due once the object is gone.
         [waiting.resource.key for waiting in changes.waiting],
         _records(changes.records),
+        changes.register,
         [[annotation.ingress.uid, *annotation.hosts] for annotation in annotations],
         {name: error.kind.value for name, error in situation.unread_targets.items()},
     ]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 
+from pic.core.held import Verdict
 from pic.core.model import Plan
 from pic.core.notices import Notice, Reason
 from pic.settings.parse import TargetName
@@ -78,7 +79,12 @@ class Health:
             elif not yes:
                 self._state.failing, self._state.oldest_change_at = {}, None
                 self._values = replace(
-                    self._values, hosts={}, notices={}, removals_refused=0, last_success=None
+                    self._values,
+                    hosts={},
+                    notices={},
+                    held={},
+                    removals_refused=0,
+                    last_success=None,
                 )
             self._state.leading = yes
             self._values = replace(self._values, leader=yes)
@@ -115,6 +121,7 @@ class Health:
         """Report a plan, its notices, and how many removals the guard refuses."""
         hosts = probes.host_counts(plan, notices, self._targets)
         counts = Counter(notice.reason.value for notice in notices)
+        held = Counter(change.verdict for change in plan.held)
         with self._lock:
             self._state.checked_at = self._clock()
             self._values = replace(
@@ -122,6 +129,7 @@ class Health:
                 hosts=hosts,
                 # A reason without a notice is 0 and not absent, so that alerts can compare it.
                 notices={reason.value: counts[reason.value] for reason in Reason},
+                held={verdict: held[verdict] for verdict in Verdict},
                 removals_refused=refused,
             )
 

@@ -59,6 +59,7 @@ class Loop:
     state: ScheduleState = field(default_factory=ScheduleState)
     _leading: bool | None = field(default=None, init=False)
     _last_problem: str = field(default="", init=False)
+    _reported_held: frozenset[str] = field(default=frozenset(), init=False)
     _due_at: dict[str, float] = field(default_factory=dict, init=False)
 
     def run(self) -> StopReason:
@@ -180,12 +181,21 @@ class Loop:
         self._last_problem = ""
         verdict = evaluation.verdict
         self.state = schedule.after_evaluation(self.state, now, verdict, self.intervals)
+        if (seconds := self.evaluator.next_change) is not None:
+            self.state = schedule.with_wake(self.state, now + seconds)
         # For metrics and health, a check that finds nothing to do is a run without changes.
         if verdict.in_sync:
             self.health.run_ended(now, {"version": 1, "exitCode": 0})
 
     def _report(self, plan: Plan, removals: int) -> None:
         notices = [*plan.notices, *self.evaluator.config.remarks]
+        for held in plan.held:
+            if held.digest not in self._reported_held:
+                command = f"pic up --acknowledge {held.digest}"
+                self.log(
+                    logs.WARN, f"{held.host} waits ({held.verdict}): {command} lets it through"
+                )
+        self._reported_held = frozenset(held.digest for held in plan.held)
         self.health.evaluated(plan, notices, removals)
 
     def _start_run(self) -> None:

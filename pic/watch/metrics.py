@@ -52,6 +52,8 @@ class MetricValues:
         last_success: Unix time in seconds; None before the first success.
         hosts: The number of hosts by target and state; empty before the first plan.
         notices: The number of notices by reason; empty before the first plan.
+        held: The number of changes that wait for an acknowledgement, by verdict; empty before the
+            first plan.
         removals_refused: How many removals the guard refuses now.
         queue_age: How long the oldest change has waited for a run, in seconds.
     """
@@ -62,6 +64,7 @@ class MetricValues:
     last_success: float | None = None
     hosts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     notices: Mapping[str, int] = field(default_factory=dict)
+    held: Mapping[str, int] = field(default_factory=dict)
     removals_refused: int = 0
     queue_age: float = 0.0
     leader: bool = False
@@ -89,6 +92,7 @@ def families(values: MetricValues) -> Iterable[Metric]:
         _last_success(values),
         _hosts(values),
         _notices(values),
+        _held(values),
         GaugeMetricFamily(
             "pic_removals_refused",
             "Removals that the guard refuses now.",
@@ -140,6 +144,15 @@ def _notices(values: MetricValues) -> Metric:
     )
     for reason, count in sorted(values.notices.items()):
         family.add_metric([reason], count)
+    return family
+
+
+def _held(values: MetricValues) -> Metric:
+    family = GaugeMetricFamily(
+        "pic_held", "Changes that wait for an acknowledgement, by verdict.", labels=["verdict"]
+    )
+    for verdict, count in sorted(values.held.items()):
+        family.add_metric([verdict], count)
     return family
 
 

@@ -135,6 +135,11 @@ class ScheduleState:
     suppression: RunSuppression = RunSuppression()
 
 
+def with_wake(state: ScheduleState, at: float) -> ScheduleState:
+    """Return the state with an evaluation at a time at which time alone changes the plan."""
+    return replace(state, retry_at=min(state.retry_at, at))
+
+
 def decide(state: ScheduleState, now: float, intervals: Intervals) -> Decision:
     """Return what to do now, or until when to wait."""
     # The end of a run wakes the loop. Before that, the live objects are neither old nor new.

@@ -7,9 +7,9 @@ import pytest
 
 from pic.engine import program
 from tests.support import engine
-from tests.support.api import CLUSTER, Api, serving
+from tests.support.api import Api, serving
 from tests.support.engine import ProgramRun
-from tests.support.programs import RunProgram, StateEngine
+from tests.support.programs import BOUND, RunProgram, StateEngine
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def run(api: Api, state_engine: StateEngine, tmp_path: Path) -> RunProgram:
     ) -> ProgramRun:
         return engine.run(
             lambda: program.run({**environment, **variables}, lambda *_: state_engine),
-            {"pic:clusterId": CLUSTER, "pic:tunnelNamespaces": ".", **config},
+            {**BOUND, **config},
             preview=preview,
         )
 

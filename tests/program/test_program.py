@@ -16,11 +16,10 @@ from pic.engine import program
 from pic.run import fingerprint
 from pic.settings.parse import Settings
 from tests.support import engine
-from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
+from tests.support.api import CLUSTER, STACK_ID, Api, fill_cluster, ingress, live_object
 from tests.support.engine import HOOKS, ProgramRun
-from tests.support.programs import RunProgram
+from tests.support.programs import BOUND, RunProgram
 
-BOUND = {"pic:clusterId": CLUSTER, "pic:tunnelNamespaces": "."}
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
 PROVIDER = f"urn:pulumi:prod::pic::pulumi:pulumi:Stack${PROVIDER_TYPE}::cluster"
 TYPE = "kubernetes:tunnel.pangolin.io/v1alpha1:PangolinResource"
@@ -38,6 +37,7 @@ def provider(**extra: str) -> dict[str, Any]:
         "object": {
             "kubeconfig": "",
             "clusterIdentifier": CLUSTER,
+            "enableConfigMapMutable": "true",
             "kubeClientSettings": '{"burst": 2000, "qps": 1000}',
             **extra,
         },
@@ -53,6 +53,7 @@ def test_a_host_becomes_one_resource_with_all_that_operator_and_engine_need(
 
     assert registered.error is None
     assert registered.log == []
+    assert registered.order == ["cluster", "register-7", A]
     assert registered.resources == [
         provider(),
         {
@@ -80,6 +81,7 @@ def test_a_host_becomes_one_resource_with_all_that_operator_and_engine_need(
                         "pic.ingress.k8s.io/name": "web",
                         "pic.ingress.k8s.io/namespace": "prod",
                         "pic.ingress.k8s.io/stack": "pic.prod",
+                        "pic.ingress.k8s.io/stack-id": STACK_ID,
                         "pic.ingress.k8s.io/uid": "uid-prod-web",
                     },
                     "annotations": {
@@ -137,6 +139,7 @@ def test_the_stack_exports_the_number_of_resources_their_digest_and_the_versions
             "ingressClasses": "pangolin, pangolin-*",
         },
         "told": [],
+        "register": {"7": 1.0, "c": 1.0},
     }
     assert len(outputs["digest"]) == 64
 
@@ -271,6 +274,22 @@ def test_the_run_fails_if_the_engine_refuses_a_resource(api: Api, tmp_path: Path
     registered = engine.run(lambda: program.run(environment), BOUND, refuses=A)
 
     assert str(registered.error) == "the engine says no"
+
+
+def test_the_register_comes_first_and_blocks_no_host_if_it_fails(api: Api, tmp_path: Path) -> None:
+    fill_cluster(api, [ingress("web", A, B)])
+    environment = {"KUBECONFIG": api.kubeconfig(tmp_path / "config")}
+
+    registered = engine.run(lambda: program.run(environment), BOUND, fails="register-7")
+
+    assert registered.order[:3] == ["cluster", "register-7", "register-c"]
+    assert sorted(registered.order[3:]) == [A, B]
+    assert [it["object"]["metadata"]["name"] for it in registered.register] == [
+        "pic-prod-7",
+        "pic-prod-c",
+    ]
+    assert {it["provider"] for it in registered.register} == {f"{PROVIDER}::cluster"}
+    assert [it["hooks"] for it in registered.register] == [{}, {}]
 
 
 def test_a_preview_and_a_real_run_register_the_same_resources(api: Api, run: RunProgram) -> None:

@@ -10,16 +10,15 @@ from pic.engine import program
 from tests.support import engine
 from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
 from tests.support.engine import HOOKS
-from tests.support.programs import RunProgram, StateEngine
+from tests.support.programs import BOUND, RunProgram, StateEngine
 
-BOUND = {"pic:clusterId": CLUSTER, "pic:tunnelNamespaces": "."}
 A, B = "a.example.com", "b.example.com"
 
 
 # The guard.
 
 
-EMPTY = f"The plan has no hosts, and 1 of 1 hosts would be removed: {A}."
+EMPTY = f"None of the 1 live hosts would survive: {A}."
 
 
 def test_a_refused_run_registers_nothing(api: Api, run: RunProgram) -> None:
@@ -36,7 +35,7 @@ def test_a_preview_of_a_refused_run_declares_everything_and_warns(
     api: Api, run: RunProgram, state_engine: StateEngine
 ) -> None:
     hosts = [f"h{number}.example.com" for number in range(6)]
-    fill_cluster(api, [ingress("web", A)], *(live_object(host) for host in hosts))
+    fill_cluster(api, [ingress("other", A)], *(live_object(host) for host in hosts))
     state_engine.keys = [("prod", f"pic-{host}") for host in hosts]
 
     registered = run(preview=True)
@@ -46,10 +45,26 @@ def test_a_preview_of_a_refused_run_declares_everything_and_warns(
     assert level == "WARNING"
     assert text.splitlines()[:2] == [
         "`pulumi up` would refuse this:",
-        "6 of 6 hosts would be removed, but one run may remove at most 5 (pic:maxRemovals 5,"
-        f" pic:maxRemovalRatio 0.2): {', '.join(hosts)}.",
+        f"None of the 6 live hosts would survive: {', '.join(hosts)}.",
     ]
     assert registered.error is None
+
+
+def test_what_is_held_is_the_last_warning_and_the_rest_is_declared(
+    api: Api, run: RunProgram
+) -> None:
+    protected = live_object(A)
+    protected["spec"]["httpConfig"]["sso"] = True
+    fill_cluster(api, [ingress("web", A, B)], protected)
+
+    registered = run()
+
+    assert (registered.error, registered.names) == (None, ["cluster", A, B])
+    first, last = registered.log
+    assert first[1].startswith(f"Held: Ingress prod/web: {A} keeps its login")
+    assert last[0] == "WARNING"
+    assert "PIC_ACKNOWLEDGE=" in last[1]
+    assert last[1].endswith(" pulumi up")
 
 
 def test_an_acknowledged_run_goes_through(api: Api, run: RunProgram) -> None:

@@ -102,7 +102,7 @@ def test_12_a_run_whose_kubeconfig_is_switched_fails_so_that_nothing_is_deleted(
         situation = situations.read_and_plan(config, transport, environment)
         hooks = Hooks()
         program.bind(situation, hooks)
-        program.declare(situation, hooks, check)
+        program.declare(situation, hooks, program.Checks(check))
 
     registered = engine.run(body)
 

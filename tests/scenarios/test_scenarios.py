@@ -23,7 +23,7 @@ EXAMPLES = HERE.parent.parent / "dev" / "examples"
 
 AREAS = {
     *("adoption", "annotations", "backends", "deletion", "files", "holding", "hosts", "malformed"),
-    *("merging", "naming", "ownership", "paths", "pihole", "selection", "tunnels"),
+    *("merging", "naming", "ownership", "paths", "pihole", "register", "selection", "tunnels"),
 }
 
 # These notices come from settings and state, which are not part of a plan.
@@ -35,7 +35,12 @@ def planned(scenario: Scenario) -> object:
     stack = scenario.get("stack")
     label = stack_label(stack or OFFLINE_STACK)
     earlier = stack_label(settings.adopt_from) if settings.adopt_from else ""
-    ownership = Ownership(label if stack else "", adopt=settings.adopt, earlier=earlier)
+    ownership = Ownership(
+        label if stack else "",
+        adopt=settings.adopt,
+        earlier=earlier,
+        stack_id=settings.stack_id,
+    )
     snapshot = assemble.snapshot(raw_snapshot(scenario))
     return json.loads(json.dumps(serialise.plan(build_plan(snapshot, settings, label, ownership))))
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
@@ -15,10 +15,29 @@ import yaml
 
 from pic.cluster import listing
 from pic.cluster.listing import CORE, CRD, IDENTITY, NETWORKING, PANGOLIN
-from pic.core.names import labels
+from pic.core.names import (
+    BUCKET_LABEL,
+    NAME_LABEL,
+    STACK_ID_LABEL,
+    STACK_LABEL,
+    labels,
+    register_name,
+)
+from pic.core.register import Register
+from pic.planning import registering
+from pic.snapshot import pangolin, register
+from tests.support import memories
 from tests.support.planted import TOKEN
 
 CLUSTER = "11111111-2222-3333-4444-555555555555"
+# What the stack of a test needs, so that no notice is about its register or its id.
+REGISTER_NAMESPACE, STACK_ID = "pic", "0a0a0a0a"
+REMEMBERING = {
+    "registerNamespace": REGISTER_NAMESPACE,
+    "stackId": STACK_ID,
+    "tunnelNamespaces": ".",
+}
+REGISTER = f"{CORE}/namespaces/{REGISTER_NAMESPACE}/configmaps"
 KINDS = {
     f"{NETWORKING}/ingresses": "IngressList",
     f"{NETWORKING}/ingressclasses": "IngressClassList",
@@ -27,6 +46,7 @@ KINDS = {
     f"{PANGOLIN}/pangolintunnels": "PangolinTunnelList",
     f"{PANGOLIN}/pangolinorganizations": "PangolinOrganizationList",
     f"{PANGOLIN}/pangolinresources": "PangolinResourceList",
+    REGISTER: "ConfigMapList",
 }
 CRD_FILE = Path(__file__).parents[2] / "dev" / "crds" / "targets" / "pangolinresources.yaml"
 
@@ -207,7 +227,7 @@ def live_object(host: str, namespace: str = "prod", name: str = "") -> dict[str,
         "metadata": {
             "namespace": namespace,
             "name": name or f"pic-{host}",
-            "labels": labels("pic.prod", namespace, "web", f"uid-{namespace}-web"),
+            "labels": labels("pic.prod", namespace, "web", f"uid-{namespace}-web", STACK_ID),
         },
         "spec": {"name": host, "httpConfig": {"domainName": domain, "subdomain": subdomain}},
     }
@@ -218,7 +238,7 @@ def fill_cluster(
 ) -> None:
     """Fill the cluster with Ingresses, live objects, and the Services and tunnels that they need.
 
-    The namespaces are prod and team. Both accept Events.
+    The namespaces are prod and team. Both accept Events. The register has the live objects.
     """
     for namespace in ("prod", "team"):
         api.set_answers(f"{CORE}/namespaces/{namespace}/events", Answer({}))
@@ -226,6 +246,40 @@ def fill_cluster(
     api.set_objects(f"{CORE}/services", service("prod"), service("team"))
     api.set_objects(f"{PANGOLIN}/pangolintunnels", tunnel("prod"), tunnel("team"))
     api.set_objects(f"{PANGOLIN}/pangolinresources", *live)
+    api.set_objects(REGISTER, *config_maps(*live))
+
+
+def config_maps(*live: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Return the ConfigMaps of a stack that has made these objects."""
+    objects = [pangolin.live_resource(body) for body in live]
+    remembered = memories.register(
+        (
+            replace(
+                registering.entry_of_live(it), source=f"Ingress/{it.labels[NAME_LABEL]}", serial=1
+            )
+            for it in objects
+            # Only objects of this stack, and no others.
+            if it.labels.get(STACK_ID_LABEL) == STACK_ID
+        ),
+        stack_id=STACK_ID,
+        cluster_id=CLUSTER,
+    )
+    return config_maps_of(remembered)
+
+
+def config_maps_of(content: Register) -> list[dict[str, Any]]:
+    """Return the ConfigMaps of a register."""
+    return [
+        {
+            "metadata": {
+                "namespace": REGISTER_NAMESPACE,
+                "name": register_name("prod", digit),
+                "labels": {STACK_LABEL: "pic.prod", BUCKET_LABEL: digit},
+            },
+            "data": data,
+        }
+        for digit, data in register.data(content).items()
+    ]
 
 
 # The fake server answers at once, or fails on purpose.

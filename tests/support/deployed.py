@@ -7,6 +7,7 @@ from pic.core.model import HttpConfig, LiveResource, Owner, Plan, Resource, Snap
 from pic.core.names import labels
 from pic.engine.backend.state import StackState, StateResource
 from pic.planning import changes as comparing
+from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
@@ -69,6 +70,9 @@ class UnusedTransport(Transport):
     def get(self, path: str) -> object:
         raise AssertionError(path)
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         raise AssertionError(method, path, body)
 
@@ -79,7 +83,8 @@ def make_situation(
     """Return a situation with these live objects and these planned resources."""
     config = StackConfig(settings or Settings(cluster_id=CLUSTER), STACK, OURS, ())
     snapshot, plan = Snapshot(CLUSTER, live=live), Plan(planned)
-    changes = comparing.between(snapshot, plan, STACK, OURS)
+    memory = recall(snapshot, OURS, config.settings)
+    changes = comparing.between(snapshot, plan, STACK, memory)
     return Situation(config, UnusedTransport(), snapshot, plan, changes)
 
 

@@ -13,6 +13,8 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime import config, mocks, settings, stack
 from pulumi.runtime.proto import resource_pb2 as proto
 
+from pic.run import register
+
 # The hooks that every program registers. States store their names, so they never change.
 HOOKS = [
     "pic:after-create",
@@ -49,21 +51,29 @@ class _Monitor(mocks.MockMonitor):
     It does not use the library's own deserialising, which leaves event loops open.
     """
 
-    def __init__(self, result: "ProgramRun", refuses: str) -> None:
+    def __init__(self, result: "ProgramRun", refuses: str, fails: str) -> None:
         super().__init__(mocks=None)  # type: ignore[arg-type]
         self.result = result
         self.refuses = refuses
+        self.fails = fails
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name in the protocol
         urn = self.make_urn(request.parent, request.type, request.name)
         if request.type == STACK:
             return proto.RegisterResourceResponse(urn=urn)
+        self.result.order.append(request.name)
         if request.name == self.refuses:
             raise _RefusalError
         fields = MessageToDict(request).items()
-        relevant = {key: value for key, value in fields if key not in NOISE}
-        self.result.resources.append({"urn": urn, **relevant})
-        return proto.RegisterResourceResponse(urn=urn, id=request.name, object=request.object)
+        relevant = {"urn": urn, **{key: value for key, value in fields if key not in NOISE}}
+        is_register = request.type == register.TYPE
+        (self.result.register if is_register else self.result.resources).append(relevant)
+        return proto.RegisterResourceResponse(
+            urn=urn,
+            id=request.name,
+            object=request.object,
+            result=proto.FAIL if request.name == self.fails else proto.SUCCESS,
+        )
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name in the protocol
         self.result.outputs.update(MessageToDict(request.outputs))
@@ -76,9 +86,16 @@ class _Monitor(mocks.MockMonitor):
 
 @dataclass
 class ProgramRun:
-    """What a program registered, exported and logged, and the error it ended with."""
+    """What a program registered, exported and logged, and the error it ended with.
+
+    Attributes:
+        register: The ConfigMaps of the register. They are in no other list.
+        order: The names of everything that was registered, as it was registered.
+    """
 
     resources: list[dict[str, Any]] = field(default_factory=list)
+    register: list[dict[str, Any]] = field(default_factory=list)
+    order: list[str] = field(default_factory=list, compare=False)
     outputs: dict[str, Any] = field(default_factory=dict)
     hooks: list[str] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
@@ -105,6 +122,7 @@ def run(
     *,
     preview: bool = False,
     refuses: str = "",
+    fails: str = "",
 ) -> ProgramRun:
     """Run a program until all its registrations have ended, in an event loop of its own.
 
@@ -116,6 +134,7 @@ def run(
         configuration: The configuration of the stack.
         preview: Whether this is a preview.
         refuses: The name of the resource that the engine refuses.
+        fails: The name of the resource that the engine cannot write.
     """
     result = ProgramRun()
 
@@ -128,7 +147,7 @@ def run(
             result.error = error
 
     values = dict(configuration or {})
-    monitor = _Monitor(result, refuses)
+    monitor = _Monitor(result, refuses, fails)
     try:
         contextvars.copy_context().run(_run, catching, monitor, values, preview=preview)
     except Exception as error:  # noqa: BLE001 - the SDK failed after the program

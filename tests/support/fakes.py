@@ -20,7 +20,7 @@ from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
 from tests.support import deployed as examples
 from tests.support import engine as mocks
-from tests.support.api import CLUSTER, Api, fill_cluster, ingress, serving
+from tests.support.api import CLUSTER, REMEMBERING, Api, fill_cluster, ingress, serving
 from tests.support.deployed import A, make_live, urn, wanted
 
 # The tests of the command line run in the folder of their project, which has the kubeconfig.
@@ -120,7 +120,7 @@ def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     """Work in a project with one stack; its cluster has one Ingress, for HOST."""
     monkeypatch.chdir(root)
     (root / "Pulumi.yaml").write_text("name: pic\n")
-    StackFile(root, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
+    StackFile(root, "prod").merge({"clusterId": CLUSTER, **REMEMBERING})
     with serving() as api:
         fill_cluster(api, [ingress("web", HOST)])
         api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])

@@ -39,6 +39,9 @@ class OneObjectTransport:
             raise self.live
         return self.live
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         if isinstance(self.live, Exception):
             raise self.live

@@ -63,6 +63,9 @@ class Leases:
     def get(self, path: str) -> object:
         return self.request("GET", path, None)
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         self.methods.append(method)
         self.before(method)

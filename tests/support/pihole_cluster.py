@@ -6,7 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from pic.settings.parse import Settings, TargetName
-from tests.support.api import CLUSTER, Api, fill_cluster, ingress, serving
+from tests.support.api import (
+    CLUSTER,
+    REGISTER_NAMESPACE,
+    STACK_ID,
+    Api,
+    fill_cluster,
+    ingress,
+    serving,
+)
 
 PASSWORD = "sesame-opens"  # noqa: S105 - only the Pi-hole of these tests has it
 TARGET_IP = "192.0.2.1"
@@ -30,6 +38,8 @@ def serving_cluster(tmp_path: Path) -> Iterator[Api]:
 def pihole_settings(url: str, **others: object) -> Settings:
     settings = Settings(
         cluster_id=CLUSTER,
+        stack_id=STACK_ID,
+        register_namespace=REGISTER_NAMESPACE,
         targets=(TargetName.PIHOLE,),
         pihole_url=url,
         pihole_target_ip=TARGET_IP,

@@ -6,9 +6,12 @@ from typing import TypeAlias
 from pic.core.errors import EngineError
 from pic.engine.backend.state import StackState, StateResource
 from pic.engine.engine import Engine
+from tests.support.api import CLUSTER, REMEMBERING
 from tests.support.deployed import urn
 from tests.support.engine import ProgramRun
 
+# A stack that is bound to the cluster of the fake API server.
+BOUND = {f"pic:{name}": value for name, value in {"clusterId": CLUSTER, **REMEMBERING}.items()}
 RunProgram: TypeAlias = Callable[..., ProgramRun]
 
 

@@ -30,7 +30,8 @@ class Scenario(TypedDict, total=False):
         what: The rule that it shows, in one or more sentences.
         area: The part of planning that it belongs to.
         manifests: The files of an offline plan, or of a branch if there are live objects.
-        live: The raw objects of a cluster. A kind without an object was not read.
+        live: The raw objects of a cluster. A kind without an object was not read, except for the
+            ConfigMaps of a register whose namespace the settings name.
         piholeRecords: The records in Pi-hole.
         piholeProblem: Why Pi-hole did not answer.
         now: The time of the reading.
@@ -77,6 +78,8 @@ def _objects(scenario: Scenario) -> RawSnapshot:
     live: dict[str, list[Mapping[str, object]]] = {}
     for body in _bodies(scenario["live"]):
         live.setdefault(str(body["kind"]), []).append(body)
+    if "registerNamespace" in scenario.get("settings", {}):
+        live.setdefault("ConfigMap", [])
     return overlay.lay_over(RawSnapshot(live, CLUSTER, schema), files)
 
 

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
         )
     # The other verbs save these imports, which take a tenth of a second.
     from pic.cluster import listing  # noqa: PLC0415
-    from pic.engine import driver  # noqa: PLC0415
+    from pic.engine import driver, repair  # noqa: PLC0415
     from pic.engine.withholding import withhold  # noqa: PLC0415
     from pic.run.situation import Situation  # noqa: PLC0415
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
         situation = withhold(situation, engine.state())
     outcome = driver.preview(engine, situation)
     code = reporting.deliver(comparison.review, options, environment)
-    if removals := driver.unplanned_removals(situation, outcome):
+    if removals := repair.unplanned_removals(situation.snapshot, situation.plan, outcome):
         hosts = ", ".join(live.host for live in removals)
         logs.log(
             logs.WARN, f"the engine would replace these, so they are away for a moment: {hosts}"

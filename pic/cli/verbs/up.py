@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pic.cli import common, deploying
-from pic.core.errors import FailedError, PicError
+from pic.core.errors import HELD, FailedError, PicError
 
 if TYPE_CHECKING:
     from pic.engine.result import DeployResult
@@ -19,12 +19,13 @@ def add(verbs: common.Verbs) -> None:
         "deploy: create, change and delete what differs; never prompts",
         "Read the cluster, plan, and let Pulumi create, change and delete what differs. If nothing"
         " differs, the engine does not start.\n\n"
-        "Before anything changes, a guard refuses a run that would remove too many hosts or drop a"
-        " login: exit code 3, with a digest. Check the changes. If you want exactly these, run"
-        " pic up again with --acknowledge and the digest.\n\n"
+        "A guard holds what would drop a login, move a host to another namespace, or remove too"
+        " many hosts: such a host stays as it is, all others are deployed, and the exit code is 8."
+        " Check what is held. If you want it, run pic up again with --acknowledge and the digest."
+        " A run that would remove every host is refused as a whole: exit code 3.\n\n"
         "Run pic diff first to see what would change.",
         "  pic up --stack prod\n"
-        "  pic up --stack prod --acknowledge 3f1c9a5d0e77   allow the refused changes\n"
+        "  pic up --stack prod --acknowledge 3f1c9a5d0e77b2a4   allow what is held\n"
         "  pic up --stack prod --wait 300                   wait until all hosts are ready\n"
         "  pic up --stack prod --report run.json            tell a scheduler when to retry",
     )
@@ -38,6 +39,11 @@ def add(verbs: common.Verbs) -> None:
         help="remove locks of other hosts that are older than pic:lockTimeout. Use it only if no"
         " other run can take that long, as for a watcher that holds the Lease",
     )
+    verb.add_argument(
+        "--allow-held",
+        action="store_true",
+        help="exit with 0 and not with 8 if changes wait for an acknowledgement",
+    )
     verb.add_argument("--report", metavar="FILE", help="write what happened to a file, as JSON")
     verb.set_defaults(run=run)
 
@@ -47,6 +53,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     deployment: deploying.Deployment | None = None
     result: DeployResult | None = None
     error: PicError | None = None
+    code = 0
     deploying.check_report(options.report)
     try:
         with deploying.stoppable():
@@ -56,13 +63,14 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
             deploying.conclude(options, deployment.situation, result)
             if options.wait:
                 _wait(deployment, options)
+            code = HELD if result.changes.held and not options.allow_held else 0
     except PicError as raised:
         error = raised
         raise
     finally:
         situation = deployment.situation if deployment is not None else None
-        deploying.write_report(options.report, result, error, situation)
-    return 0
+        deploying.write_report(options.report, result, error, situation, code)
+    return code
 
 
 def _up(deployment: deploying.Deployment, options: argparse.Namespace) -> "DeployResult":

@@ -157,7 +157,8 @@ def _arguments(
     form = ["--log-format", options.log_format] if options.log_format else []
     quiet = ["--quiet"] if options.quiet else []
     steal = ["--steal-locks"] if _is_elected(options, environment) else []
-    return ["up", "--stack", stack, *pairs, *form, *quiet, *steal]
+    # The watcher itself reports what is held, once for each digest.
+    return ["up", "--stack", stack, "--allow-held", *pairs, *form, *quiet, *steal]
 
 
 def _is_elected(options: argparse.Namespace, environment: Mapping[str, str]) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pic.core.json_values import Raw, mapping, sequence, text
 from pic.core.model import KIND, RECORD_TYPE
+from pic.run import register
 
 STACK_TYPE = "pulumi:pulumi:Stack"
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
@@ -46,12 +47,14 @@ class StackState:
     Attributes:
         resources: By host.
         records: By id, such as `app.example.com/A`.
+        buckets: The URN of the ConfigMap of each bucket of the register, by its digit.
         contexts: The contexts of a kubeconfig that the Kubernetes providers name.
     """
 
     resources: Mapping[str, StateResource] = field(default_factory=dict)
     outputs: Raw = field(default_factory=dict)
     records: Mapping[str, StateRecord] = field(default_factory=dict)
+    buckets: Mapping[str, str] = field(default_factory=dict)
     contexts: frozenset[str] = frozenset()
 
     @property
@@ -81,8 +84,14 @@ def read(export: Raw) -> StackState:
         if entry.get("type") == RECORD_TYPE
     }
     stack = next((entry for entry in entries if entry.get("type") == STACK_TYPE), {})
-    outputs = mapping(stack.get("outputs") or {}, "outputs")
-    return StackState(resources, outputs, records, frozenset(_contexts(listed)))
+    urns = [text(entry.get("urn")) for entry in entries if entry.get("type") == register.TYPE]
+    return StackState(
+        resources,
+        mapping(stack.get("outputs") or {}, "outputs"),
+        records,
+        buckets={urn[-1]: urn for urn in urns},
+        contexts=frozenset(_contexts(listed)),
+    )
 
 
 def _contexts(listed: Sequence[object]) -> Iterator[str]:

@@ -49,6 +49,23 @@ class Batch:
         return bindings.adopting if declaration.adopting else bindings.usual
 
 
+async def register_in_order(phases: Sequence[Sequence[Batch]]) -> frozenset[str]:
+    """Register the resources of each phase after those of the phase before.
+
+    What fails in one phase does not stop the next.
+
+    Returns:
+        The names of the resources that failed.
+
+    Raises:
+        Exception: The engine refuses a registration or ends.
+    """
+    failed: frozenset[str] = frozenset()
+    for batches in phases:
+        failed |= await register_all(batches)
+    return failed
+
+
 async def register_all(batches: Sequence[Batch]) -> frozenset[str]:
     """Register the resources of all targets at the same time, so that no target waits for another.
 

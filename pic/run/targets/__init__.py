@@ -8,12 +8,19 @@ from collections.abc import Iterator
 
 from pic.core.model import Plan, Snapshot
 from pic.planning import plan as planning
+from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
+from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Target
 from pic.run.targets.pangolin import Pangolin
 from pic.run.targets.pihole import Pihole
 from pic.settings.parse import Settings
-from pic.settings.permissions import Permission, event_permissions, read_permissions
+from pic.settings.permissions import (
+    Permission,
+    event_permissions,
+    read_permissions,
+    register_permissions,
+)
 
 TARGETS: tuple[Target, ...] = (Pangolin(), Pihole())
 
@@ -25,7 +32,7 @@ def active(settings: Settings) -> tuple[Target, ...]:
 
 def build_plan(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership) -> Plan:
     """Return the plan of all active targets."""
-    request = planning.PlanRequest(snapshot, settings, stack, ownership)
+    request = PlanRequest(snapshot, settings, stack, recall(snapshot, ownership, settings))
     return planning.build(request, active(settings))
 
 
@@ -39,6 +46,7 @@ def write_permissions(settings: Settings) -> Iterator[Permission]:
     """Yield the permissions that `up` and `destroy` need beyond reading."""
     for target in active(settings):
         yield from target.permissions(settings)
+    yield from register_permissions(settings)
     yield from event_permissions(settings)
 
 

@@ -16,7 +16,7 @@ from pic.core.errors import TargetError
 from pic.core.findings import Finding
 from pic.core.model import Plan, Snapshot
 from pic.planning.notice_log import NoticeLog
-from pic.planning.plan import PlanRequest
+from pic.planning.request import PlanRequest
 from pic.settings.parse import Settings, TargetName
 from pic.settings.permissions import Permission
 from pic.snapshot.assemble import RawSnapshot
@@ -46,10 +46,12 @@ class HookSet(Enum):
     Attributes:
         RESOURCE: For PangolinResources. They check the owner before a deletion.
         RECORD: For DNS records. They check before a deletion that this run has read Pi-hole.
+        NONE: No hooks, for the register.
     """
 
     RESOURCE = "resource"
     RECORD = "record"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Tests how `pic init` binds a stack, with a fake cluster."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ class Cluster:
         items = [{"metadata": {"namespace": n, "name": "t"}} for n in answer(self.tunnels)]
         return {"kind": "PangolinTunnelList", "metadata": {}, "items": items}
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: Any) -> object:
         assert (method, path) == (
             "POST",
@@ -58,17 +62,41 @@ def answer(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+class User:
+    """A user at a terminal who gives the same answer to each question."""
+
+    def __init__(self, answer: str = "") -> None:
+        self.answer = answer
+        self.questions: list[str] = []
+
+    def ask(self, question: str) -> str:
+        self.questions.append(question)
+        return self.answer
+
+
 def init(
-    root: Path, cluster: Cluster, overrides: dict[str, object] | None = None
+    root: Path,
+    cluster: Cluster,
+    overrides: dict[str, object] | None = None,
+    user: User | None = None,
 ) -> bind.BindResult:
     file = StackFile(root, "prod")
     stored = file.settings() if file.path.exists() else {}
     settings, _ = parse({**stored, **(overrides or {})}, {})
-    return bind.write_stack_file(file, overrides or {}, settings, cluster)
+    user = user or User()
+    return bind.write_stack_file(file, overrides or {}, settings, cluster, user.ask)
 
 
 def stack_file(root: Path) -> object:
     return yaml.safe_load((root / "stacks" / "Pulumi.prod.yaml").read_text())
+
+
+def stack_id(root: Path) -> str:
+    """Return the id that pic has given to the stack."""
+    value = StackFile(root, "prod").settings()["stackId"]
+    assert isinstance(value, str)
+    assert re.fullmatch("[0-9a-f]{16}", value)
+    return value
 
 
 def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_path: Path) -> None:
@@ -77,13 +105,20 @@ def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_pa
     assert result == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {THIS_CLUSTER}\n"
+        f"  pic:stackId: {stack_id(tmp_path)}\n"
         "  pic:tunnelNamespace: tunnels\n"
+        "  pic:registerNamespace: tunnels\n"
         "\n"
         "Only the platform team should create tunnels in namespace tunnels.\n" + READY,
         0,
     )
     assert stack_file(tmp_path) == {
-        "config": {"pic:clusterId": THIS_CLUSTER, "pic:tunnelNamespace": "tunnels"}
+        "config": {
+            "pic:clusterId": THIS_CLUSTER,
+            "pic:stackId": stack_id(tmp_path),
+            "pic:tunnelNamespace": "tunnels",
+            "pic:registerNamespace": "tunnels",
+        }
     }
 
 
@@ -93,11 +128,15 @@ def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_pa
 def test_tunnels_in_no_or_several_namespaces_set_no_namespace_and_init_says_so(
     tmp_path: Path, tunnels: tuple[str, ...], namespaces: str
 ) -> None:
-    result = init(tmp_path, Cluster(*tunnels))
+    user = User("pic")
+    result = init(tmp_path, Cluster(*tunnels), user=user)
 
+    assert user.questions == [bind.REGISTER_QUESTION]
     assert result == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {THIS_CLUSTER}\n"
+        f"  pic:stackId: {stack_id(tmp_path)}\n"
+        "  pic:registerNamespace: pic\n"
         "\n"
         f"pic:tunnelNamespace is not set. Namespaces with tunnels: {namespaces}.\n"
         "Until you set it, pic exposes no new host:\n"
@@ -106,44 +145,88 @@ def test_tunnels_in_no_or_several_namespaces_set_no_namespace_and_init_says_so(
         "  pic init --stack prod --config tunnelNamespaces=.\n" + READY,
         0,
     )
-    assert stack_file(tmp_path) == {"config": {"pic:clusterId": THIS_CLUSTER}}
+    assert stack_file(tmp_path) == {
+        "config": {
+            "pic:clusterId": THIS_CLUSTER,
+            "pic:stackId": stack_id(tmp_path),
+            "pic:registerNamespace": "pic",
+        }
+    }
 
 
 @pytest.mark.parametrize(
-    "overrides",
+    ("overrides", "register"),
     [
-        {"tunnelNamespace": "mine"},
-        {"tunnelNamespaces": "mine,theirs"},
-        {"tunnelNamespaces": "."},
-        {"targets": "pihole"},
+        ({"tunnelNamespace": "mine"}, {"pic:registerNamespace": "mine"}),
+        ({"tunnelNamespaces": "mine,theirs"}, {"pic:registerNamespace": "answer"}),
+        ({"tunnelNamespaces": "."}, {"pic:registerNamespace": "answer"}),
+        ({"targets": "pihole"}, {"pic:registerNamespace": "answer"}),
+        ({"tunnelNamespace": "mine", "registerNamespace": "register"}, {}),
     ],
 )
-def test_a_tunnel_namespace_of_the_user_is_kept_and_pihole_alone_needs_none(
-    tmp_path: Path, overrides: dict[str, object]
+def test_namespaces_of_the_user_are_kept_and_pihole_alone_needs_none_of_tunnels(
+    tmp_path: Path, overrides: dict[str, object], register: dict[str, object]
 ) -> None:
-    result = init(tmp_path, Cluster("tunnels"), overrides)
+    user = User("answer")
+    result = init(tmp_path, Cluster("tunnels"), overrides, user)
 
     assert "platform team" not in result.text
+    assert bool(user.questions) is ("answer" in register.values())
     assert stack_file(tmp_path) == {
         "config": {f"pic:{key}": value for key, value in overrides.items()}
-        | {"pic:clusterId": THIS_CLUSTER}
+        | {"pic:clusterId": THIS_CLUSTER, "pic:stackId": stack_id(tmp_path)}
+        | register
     }
+
+
+def test_a_stack_without_a_namespace_for_its_register_lacks_one(tmp_path: Path) -> None:
+    assert init(tmp_path, Cluster(), {"tunnelNamespaces": "."}) == bind.BindResult(
+        "wrote stacks/Pulumi.prod.yaml\n"
+        "  pic:tunnelNamespaces: .\n"
+        f"  pic:clusterId: {THIS_CLUSTER}\n"
+        f"  pic:stackId: {stack_id(tmp_path)}\n"
+        "\n"
+        "The cluster lacks:\n"
+        "  no namespace for the register, in which pic remembers who has which host: run pic init"
+        " with --register-namespace and a namespace that only the platform team may write",
+        5,
+    )
+
+
+def test_an_answer_that_is_no_namespace_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        init(tmp_path, Cluster(), user=User("Not one"))
+
+    assert str(caught.value).startswith("pic:registerNamespace is 'Not one'")
+    assert not (tmp_path / "stacks").exists()
+
+
+def test_permissions_are_those_of_the_namespaces_that_init_chooses(tmp_path: Path) -> None:
+    cluster = Cluster("tunnels")
+    cluster.denied = {("list", "configmaps"), ("patch", "configmaps"), ("list", "pangolintunnels")}
+
+    assert init(tmp_path, cluster).text.splitlines()[-4:] == [
+        "The cluster lacks:",
+        "  not allowed: list pangolintunnels.tunnel.pangolin.io in tunnels (to find the tunnels)",
+        "  not allowed: list configmaps in tunnels (to read the register)",
+        "  not allowed: patch configmaps in tunnels (to write the register)",
+    ]
 
 
 def test_an_existing_file_keeps_its_other_settings(tmp_path: Path) -> None:
     file = StackFile(tmp_path, "prod")
-    file.merge({"maxRemovals": 3, "clusterId": THIS_CLUSTER, "tunnelNamespace": "mine"})
+    settings = {
+        "maxRemovals": 3,
+        "clusterId": THIS_CLUSTER,
+        "stackId": "0a0a0a0a",
+        "tunnelNamespace": "mine",
+        "registerNamespace": "register",
+    }
+    file.merge(settings)
 
     result = init(tmp_path, Cluster("tunnels"), {"context": "prod"})
 
-    assert stack_file(tmp_path) == {
-        "config": {
-            "pic:maxRemovals": 3,
-            "pic:clusterId": THIS_CLUSTER,
-            "pic:tunnelNamespace": "mine",
-            "pic:context": "prod",
-        }
-    }
+    assert file.settings() == {**settings, "context": "prod"}
     assert result.text == (
         f"wrote stacks/Pulumi.prod.yaml\n  pic:context: prod\n  pic:clusterId: {THIS_CLUSTER}\n"
         + READY
@@ -172,9 +255,11 @@ def test_init_lists_what_the_cluster_lacks_and_still_writes_the_file(
     # The optional one is not listed.
     cluster.denied = {("list", "services"), ("create", "events"), ("list", "namespaces")}
 
-    assert init(tmp_path, cluster) == bind.BindResult(
+    assert init(tmp_path, cluster, user=User("pic")) == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {THIS_CLUSTER}\n"
+        f"  pic:stackId: {stack_id(tmp_path)}\n"
+        "  pic:registerNamespace: pic\n"
         "\n"
         "The cluster lacks:\n"
         f"  CRD pangolintunnels.tunnel.pangolin.io is missing: {HINT}\n"
@@ -183,16 +268,22 @@ def test_init_lists_what_the_cluster_lacks_and_still_writes_the_file(
         "  not allowed: create events (to create Events on Ingresses)",
         5,
     )
-    assert stack_file(tmp_path) == {"config": {"pic:clusterId": THIS_CLUSTER}}
+    assert stack_file(tmp_path) == {
+        "config": {
+            "pic:clusterId": THIS_CLUSTER,
+            "pic:stackId": stack_id(tmp_path),
+            "pic:registerNamespace": "pic",
+        }
+    }
 
 
 def test_each_missing_crd_is_named(tmp_path: Path) -> None:
     cluster = Cluster()
     cluster.kinds = cluster.tunnels = StatusError(404, "no such group")
 
-    lines = init(tmp_path, cluster).text.splitlines()
+    lines = init(tmp_path, cluster, user=User("pic")).text.splitlines()
 
-    assert lines[4:] == [
+    assert lines[6:] == [
         f"  CRD {plural}.tunnel.pangolin.io is missing: {HINT}"
         for plural in ("pangolinresources", "pangolintunnels", "pangolinorganizations")
     ]

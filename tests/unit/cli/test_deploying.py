@@ -55,6 +55,7 @@ def test_up_prints_the_changes_and_what_was_done(
         "changed": {"create": 1},
         "failures": [],
         "error": None,
+        "held": [],
     }
 
 
@@ -73,6 +74,7 @@ def test_up_without_changes_has_nothing_to_do(
         "changed": {},
         "failures": [],
         "error": None,
+        "held": [],
         "deployed": {**outputs_of(unchanged_situation(), cluster=CLUSTER), "told": []},
     }
 
@@ -124,6 +126,7 @@ def test_failed_resources_are_reported_with_their_class(
             },
         ],
         "error": words,
+        "held": [],
     }
 
 
@@ -137,8 +140,8 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
 
     digest = err.split()[-1]
     message = (
-        f"The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was changed. If"
-        f" this is intended, acknowledge exactly these changes: pic up --acknowledge {digest}"
+        f"None of the 1 live hosts would survive: {OLD}.\nNothing was changed. If this is intended,"
+        f" acknowledge exactly these changes: pic up --acknowledge {digest}"
     )
     assert (code, out, err) == (3, "", f"pic: {message}\n")
     assert read_report(root / "report.json") == {
@@ -147,6 +150,7 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
         "changed": {},
         "failures": [],
         "error": message,
+        "held": [],
     }
     assert run_pic(capsys, "up", "--acknowledge", digest) == (
         0,
@@ -210,6 +214,7 @@ def test_hosts_that_are_not_ready_in_time_are_exit_code_6(
         "changed": {"create": 1},
         "failures": [],
         "error": err.removeprefix("pic: ").removesuffix("\n"),
+        "held": [],
     }
 
 
@@ -245,6 +250,7 @@ def test_a_signal_between_two_passes_ends_a_run_with_a_message_and_a_report(
         "changed": {},
         "failures": [],
         "error": message,
+        "held": [],
     }
 
 

@@ -139,9 +139,8 @@ def test_a_destroy_is_refused_first_and_then_prints_what_it_deleted(
     assert (code, out, err.rpartition(" ")[0]) == (
         3,
         "",
-        f"pic: The plan has no hosts, and 1 of 1 hosts would be removed: {OLD}.\nNothing was"
-        " changed. If this is intended, acknowledge exactly these changes: pic destroy"
-        " --acknowledge",
+        f"pic: None of the 1 live hosts would survive: {OLD}.\nNothing was changed. If this is"
+        " intended, acknowledge exactly these changes: pic destroy --acknowledge",
     )
 
     assert run_pic(capsys, "destroy", "--acknowledge", err.split()[-1]) == (

@@ -156,10 +156,7 @@ def test_a_diff_that_would_be_refused_ends_with_the_reason(capsys: Capture, api:
 
     code, out, err = run_pic(capsys, "diff", "--quiet", "--log-format", "json", "--output", "json")
 
-    message = (
-        "the guard refuses these changes: The plan has no hosts, and 1 of 1 hosts would be removed:"
-        f" {OLD}."
-    )
+    message = f"the guard refuses these changes: None of the 1 live hosts would survive: {OLD}."
     digest = json.loads(out)["digest"]
     assert code == 3
     assert log_lines(err) == [line("ERROR", message, exit_code=3, digest=digest)]
@@ -178,7 +175,10 @@ def test_unexpected_changes_are_a_line_of_the_log(capsys: Capture) -> None:
 
     code, _, err = run_pic(capsys, "diff", *flags)
 
-    message = "there are changes: 1 host becomes public, 1 new host (0 live, 1 planned)"
+    message = (
+        "there are changes: 1 host becomes public, 1 new host, 1 part of the register (0 live, 1"
+        " planned)"
+    )
     assert (code, log_lines(err)) == (7, [line("ERROR", message, exit_code=7)])
 
 

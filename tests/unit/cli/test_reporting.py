@@ -17,15 +17,23 @@ from pic.settings.parse import Settings
 from pic.settings.stack_file import StackFile
 from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.pangolin import SCHEMA_TARGETS
-from tests.support.api import CLUSTER, fill_cluster, ingress, live_object, serving
+from tests.support.api import (
+    CLUSTER,
+    REMEMBERING,
+    fill_cluster,
+    ingress,
+    live_object,
+    serving,
+)
 from tests.support.fakes import ENVIRONMENT, run_pic
 
 DATA = Path(__file__).parent.parent / "data" / "pull-request"
 BRANCH, MAIN = str(DATA / "branch"), str(DATA / "main")
-STRICT = ("--config", "maxRemovals=0", "--config", "maxRemovalRatio=0")
 WHOLE = ("--manifests", BRANCH, "--base", MAIN)
+EMPTY = ("--manifests", "deploy", "--base", MAIN)
 SETTINGS = Settings(tunnel_namespace="pangolin")
-DIGEST = "417b591cdea8"
+DIGEST = "e8250a02e53e"
+HELD = "46cac5ca9444037e"
 OFFLINE_SNAPSHOT = "pic: --offline and --snapshot exclude each other: use one of them\n"
 
 Capture = pytest.CaptureFixture[str]
@@ -90,6 +98,12 @@ def test_the_whole_report_of_a_pull_request(capsys: Capture, form: str, file: st
     assert diff(capsys, *WHOLE, "--output", form) == (0, (DATA / file).read_text(), "")
 
 
+def test_acknowledged_changes_are_shown_with_the_others(capsys: Capture) -> None:
+    words = ("--config", f"acknowledge={HELD}", "--output", "markdown")
+
+    assert diff(capsys, *WHOLE, *words) == (0, (DATA / "acknowledged.md").read_text(), "")
+
+
 def test_text_is_the_default_format(capsys: Capture) -> None:
     assert diff(capsys, *WHOLE) == (0, (DATA / "review.txt").read_text(), "")
 
@@ -130,28 +144,24 @@ def test_without_a_base_deleted_files_are_not_in_the_report(capsys: Capture) -> 
 
 
 REASONS = (
-    "2 of 5 hosts would be removed or moved to another namespace, but one run may remove at most 0"
-    " (pic:maxRemovals 0, pic:maxRemovalRatio 0): old.example.com, blog.example.com. 2 of 5 hosts"
-    " would lose protection (login or block), but one run may weaken at most 0 (pic:maxWeakened):"
-    " admin.example.com (sso), intern.example.com (blockAccess)."
+    "None of the 5 live hosts would survive: admin.example.com, blog.example.com,"
+    " intern.example.com, old.example.com, shop.example.com."
 )
 
 
 def test_a_refusal_is_exit_code_3_after_the_whole_report(capsys: Capture) -> None:
     other = ("--config", "acknowledge=abcdefabcdef")
 
-    result = diff(capsys, *WHOLE, *STRICT, *other, "--output", "markdown", "--expect-no-changes")
+    result = diff(capsys, *EMPTY, *other, "--output", "markdown", "--expect-no-changes")
 
     report = (DATA / "refused.md").read_text()
     assert result == (3, report, f"pic: the guard refuses these changes: {REASONS}\n")
 
 
 def test_an_acknowledged_refusal_is_exit_code_0(capsys: Capture) -> None:
-    code, text, _ = diff(
-        capsys, *WHOLE, *STRICT, "--config", f"acknowledge={DIGEST}", "--output", "markdown"
-    )
+    code, text, _ = diff(capsys, *EMPTY, "--config", f"acknowledge={DIGEST}")
 
-    assert (code, text) == (0, (DATA / "review.md").read_text())
+    assert (code, text.splitlines()[0]) == (0, "5 hosts removed (5 live, 0 planned)")
 
 
 def test_another_cluster_is_refused_and_still_reported(capsys: Capture) -> None:
@@ -165,7 +175,8 @@ def test_another_cluster_is_refused_and_still_reported(capsys: Capture) -> None:
 
 
 def test_a_branch_that_deletes_every_file_is_refused(capsys: Capture) -> None:
-    code, text, _ = diff(capsys, "--manifests", "deploy", "--base", MAIN)
+    """A typo in a path looks like that, and Kubernetes would delete every host at once."""
+    code, text, _ = diff(capsys, *EMPTY)
 
     assert code == 3
     assert text.splitlines()[0] == "5 hosts removed (5 live, 0 planned)"
@@ -193,7 +204,7 @@ def test_a_report_goes_to_a_file_and_the_summary_of_a_job_gets_the_markdown(
 def test_the_summary_of_a_job_is_written_although_the_guard_refuses(
     root: Path, capsys: Capture
 ) -> None:
-    words = (*WHOLE, *STRICT, "--config", "acknowledge=abcdefabcdef")
+    words = (*EMPTY, "--config", "acknowledge=abcdefabcdef")
 
     code, _, _ = diff(capsys, *words, GITHUB_STEP_SUMMARY="summary.md")
 
@@ -240,7 +251,7 @@ def test_an_unreachable_cluster_is_exit_code_5(capsys: Capture) -> None:
 
 
 def test_without_a_snapshot_the_cluster_is_read(root: Path, capsys: Capture) -> None:
-    StackFile(root, "prod").merge({"clusterId": CLUSTER, "tunnelNamespaces": "."})
+    StackFile(root, "prod").merge({"clusterId": CLUSTER, **REMEMBERING})
     with serving() as api:
         fill_cluster(api, [ingress("web", "app.example.com")], live_object("gone.example.com"))
         api.kubeconfig(root / ENVIRONMENT["KUBECONFIG"])
@@ -249,7 +260,8 @@ def test_without_a_snapshot_the_cluster_is_read(root: Path, capsys: Capture) -> 
 
     assert code == 0
     assert out.splitlines()[:4] == [
-        "1 host becomes public, 1 host removed, 1 new host (1 live, 1 planned)",
+        "1 host becomes public, 1 host removed, 1 new host, 2 parts of the register (1 live, 1"
+        " planned)",
         "",
         "- gone.example.com (prod/pic-gone.example.com) is removed",
         "+ app.example.com (prod/pic-prod-web-7144d925) is created, access: public",

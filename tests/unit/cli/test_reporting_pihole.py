@@ -61,12 +61,30 @@ def test_a_review_shows_removed_and_changed_records(capsys: Capture) -> None:
     )
 
 
-def test_too_many_removals_are_refused_after_the_report(capsys: Capture) -> None:
-    ours = tuple(LiveRecord(f"h{number}.lan", "192.0.2.9", ours=True) for number in range(6))
+def test_too_many_removals_are_held(capsys: Capture) -> None:
+    hosts = ("web.lan", *(f"h{number}.lan" for number in range(6)))
+    ours = tuple(LiveRecord(host, "192.0.2.1", ours=True) for host in hosts)
+
+    code, lines = diff(capsys, RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours))
+
+    assert (code, lines[0]) == (
+        0,
+        "no changes, 6 changes held, 6 warnings (0 live, 0 planned; DNS records: 7 live, 7"
+        " planned)",
+    )
+    assert lines[3].startswith(
+        "= h0.lan/A stays at 192.0.2.1: pic has removed as many records as it may"
+    )
+
+
+def test_a_review_in_which_no_record_survives_is_refused_after_the_report(capsys: Capture) -> None:
+    ours = tuple(LiveRecord(f"h{number}.lan", "192.0.2.9", ours=True) for number in range(2))
     code, lines = diff(capsys, RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours))
 
     assert code == 3
-    assert lines[3].startswith("- 6 of 6 DNS records would be removed, but one run may remove")
+    assert lines[3] == (
+        "- None of the 2 live DNS records would survive: h0.lan (192.0.2.9), h1.lan (192.0.2.9)."
+    )
 
 
 def test_the_review_of_a_branch_says_if_records_were_not_compared(

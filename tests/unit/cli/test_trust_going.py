@@ -1,5 +1,7 @@
 """Tests what the verbs print and do about objects that Kubernetes is deleting."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,20 @@ import pytest
 from pic.cluster.listing import PANGOLIN
 from pic.core.ingress import Deletion
 from pic.core.model import LiveResource
+from pic.core.register import GoneBy, timestamp
 from pic.engine.backend.state import StackState, StateResource
 from pic.run import fingerprint
 from pic.settings.parse import Settings
-from tests.support.api import CLUSTER, Answer, Api, fill_cluster, ingress, live_object
+from tests.support.api import (
+    CLUSTER,
+    REGISTER,
+    Answer,
+    Api,
+    config_maps,
+    fill_cluster,
+    ingress,
+    live_object,
+)
 from tests.support.deployed import make_situation, urn
 from tests.support.deploying import CREATED, CREATING, NAME, Capture, UseEngine
 from tests.support.fakes import HOST, FakeEngine, outputs_of, run_pic
@@ -29,6 +41,14 @@ def going() -> dict[str, Any]:
     live = live_object(HOST, name=NAME)
     deletion = {"uid": "old", "deletionTimestamp": "soon", "finalizers": [FINALIZER]}
     return {**live, "metadata": {**live["metadata"], **deletion}}
+
+
+def register_after_it_went() -> list[dict[str, Any]]:
+    """Return the register of a run that has noticed that the object of HOST is going."""
+    (config_map,) = config_maps(live_object(HOST, name=NAME))
+    gone = {"gone": timestamp(datetime.now(UTC)), "goneBy": GoneBy.KUBERNETES}
+    entry = {**json.loads(config_map["data"][HOST]), **gone}
+    return [{**config_map, "data": {**config_map["data"], HOST: json.dumps(entry)}}]
 
 
 def page(*objects: dict[str, Any]) -> Answer:
@@ -53,6 +73,7 @@ def test_20_up_tells_what_is_still_being_deleted_when_it_has_nothing_to_do(
     root: Path, capsys: Capture, engines: UseEngine, api: Api
 ) -> None:
     fill_cluster(api, [], going())
+    api.set_objects(REGISTER, *register_after_it_went())
     situation = make_situation((), (), Settings(cluster_id=CLUSTER))
     kept = LiveResource("prod", NAME, "old", HOST, going=Deletion())
     digest = fingerprint.digest(situation.plan, situation.settings, (kept,))

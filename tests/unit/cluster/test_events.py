@@ -22,6 +22,9 @@ class Recorder:
     def get(self, path: str) -> object:
         raise NotImplementedError
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         self.requests.append((method, path, body))
         return {}
@@ -68,6 +71,9 @@ class Refusing(Recorder):
     def __init__(self, status: int, *, namespace_gone: bool = False) -> None:
         super().__init__()
         self.error = StatusError(status, "no", namespace_gone=namespace_gone)
+
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
 
     def request(self, method: str, path: str, body: object) -> object:
         super().request(method, path, body)

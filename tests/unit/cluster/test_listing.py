@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +39,9 @@ class Canned:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
 
     def request(self, method: str, path: str, body: object) -> object:
         raise NotImplementedError
@@ -222,7 +226,33 @@ def test_a_snapshot_has_every_kind_that_a_run_needs() -> None:
         },
         "cluster-1",
         pangolin.SCHEMA_TARGETS,
+        now="2026-11-28T12:00:00Z",
     )
+
+
+REGISTER_PATH = f"{CORE}/namespaces/pic/configmaps"
+REMEMBERING = replace(FIXED, register_namespace="pic")
+
+
+def test_a_snapshot_has_the_config_maps_of_the_register_and_no_others() -> None:
+    transport = Canned({**ANSWERS, f"{REGISTER_PATH}#": page("ConfigMapList", "pic-prod-0")})
+
+    raw = listing.read_snapshot(transport, REMEMBERING)
+
+    assert raw.objects["ConfigMap"] == named("pic-prod-0")
+    assert [path for path in transport.requests if path.startswith(REGISTER_PATH)] == [
+        f"{REGISTER_PATH}?limit=500&labelSelector=pic.ingress.k8s.io%2Fbucket"
+    ]
+
+
+def test_a_register_that_pic_may_not_read_is_left_out_and_any_other_error_fails() -> None:
+    def read(error: StatusError) -> Mapping[str, object]:
+        return listing.read_register(Canned({f"{REGISTER_PATH}#": error}), REMEMBERING)
+
+    assert read(StatusError(403, "no")) == {}
+    with pytest.raises(ClusterError, match=r"cannot list configmaps in namespace pic: away"):
+        read(StatusError(500, "away"))
+    assert listing.read_register(Canned({}), FIXED) == {}
 
 
 def test_the_objects_of_all_namespaces_are_in_one_list() -> None:
@@ -446,3 +476,18 @@ def test_a_crd_in_any_other_condition_is_read() -> None:
     crd = {"status": {"conditions": conditions}, "spec": {"versions": [version]}}
 
     assert listing.read_schema(Canned({CRD: crd}), DEFAULT).subdomain_optional
+
+
+def test_in_another_cluster_the_listed_namespaces_need_not_exist() -> None:
+    settings = Settings(cluster_id="another", namespaces=("a",), targets=(TargetName.PIHOLE,))
+    transport = Canned(
+        {
+            listing.IDENTITY: {"metadata": {"uid": "cluster-1"}},
+            "/apis/networking.k8s.io/v1/namespaces/a/ingresses#": page("IngressList"),
+            f"{CORE}/namespaces/a": StatusError(404, "not found"),
+        }
+    )
+
+    raw = listing.read_snapshot(transport, settings)
+
+    assert (raw.cluster_id, raw.objects) == ("cluster-1", {"Ingress": []})

@@ -37,6 +37,9 @@ class Api:
     def get(self, path: str) -> object:
         raise AssertionError(path)
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         self.requests.append((method, path, body))
         name = path.rpartition("/")[2].partition("?")[0]

@@ -25,6 +25,9 @@ class Server:
         assert path == PANGOLIN
         return self._answer()
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         assert (method, path) == ("POST", REVIEWS_PATH)
         self.bodies.append(body)

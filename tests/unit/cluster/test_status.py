@@ -224,6 +224,7 @@ def test_the_json_has_complete_messages() -> None:
     ) == {
         "version": 1,
         "counts": {"error": 1, "pending": 0, "ready": 0},
+        "held": [],
         "resources": [
             {
                 "host": "a.example.com",

@@ -44,6 +44,9 @@ class Operator:
             raise answer
         return {"kind": "PangolinResourceList", "metadata": {}, "items": answer}
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         raise AssertionError((method, path, body))
 

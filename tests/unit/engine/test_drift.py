@@ -11,7 +11,9 @@ from pic.engine.drift import Drift, DriftedObject, DriftedRecord, Kind
 from pic.planning.changes import FieldChange
 from pic.settings.parse import PiholeApi
 from tests.support.deployed import OURS, A, B, C, make_live, make_situation, make_state, wanted
+from tests.support.memories import forgetful
 
+MEMORY = forgetful(OURS)
 MISSING = DriftedObject(A, ("prod", "pic-a"), Kind.MISSING)
 CHANGED = DriftedObject(
     B,
@@ -30,14 +32,14 @@ def edited(host: str) -> LiveResource:
 def test_objects_as_declared_and_foreign_objects_do_not_differ() -> None:
     foreign = replace(make_live(wanted(C)), labels={STACK_LABEL: "pic.other"})
 
-    assert drift.find_objects(make_state(wanted(A)), (make_live(wanted(A)), foreign), OURS) == ()
-    assert drift.find_objects(StackState(), (), OURS) == ()
+    assert drift.find_objects(make_state(wanted(A)), (make_live(wanted(A)), foreign), MEMORY) == ()
+    assert drift.find_objects(StackState(), (), MEMORY) == ()
 
 
 def test_missing_changed_and_untracked_objects_are_sorted_by_host() -> None:
     objects = (make_live(wanted(C)), edited(B))
 
-    assert drift.find_objects(make_state(wanted(B), wanted(A)), objects, OURS) == (
+    assert drift.find_objects(make_state(wanted(B), wanted(A)), objects, MEMORY) == (
         MISSING,
         CHANGED,
         UNTRACKED,
@@ -47,7 +49,7 @@ def test_missing_changed_and_untracked_objects_are_sorted_by_host() -> None:
 def test_an_object_that_is_being_deleted_differs() -> None:
     going = replace(make_live(wanted(A)), going=Deletion())
 
-    drifted = drift.find_objects(make_state(wanted(A)), (going,), OURS)
+    drifted = drift.find_objects(make_state(wanted(A)), (going,), MEMORY)
 
     assert drifted == (DriftedObject(A, ("prod", "pic-a"), Kind.GOING),)
     assert drift.as_text(Drift(drifted)) == f"- {A} (prod/pic-a) is being deleted"

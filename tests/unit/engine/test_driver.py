@@ -10,7 +10,7 @@ import pytest
 from pic.cluster.events import EVENTS_A_RUN
 from pic.cluster.pinned import Pinned
 from pic.core.model import LiveResource
-from pic.engine import driver
+from pic.engine import driver, repair
 from pic.engine.outcome import Failure, Outcome
 from pic.engine.result import DeployResult
 from pic.run import fingerprint
@@ -178,7 +178,9 @@ def test_a_second_digest_is_acknowledged_next_to_the_first(tmp_path: Path) -> No
 
 
 def test_a_refusal_comes_before_any_use_of_the_engine(tmp_path: Path) -> None:
-    situation = make_situation((make_live(wanted(A)), make_live(wanted(B))), (wanted(A),), STRICT)
+    situation = make_situation((make_live(wanted(A)),), ())
+    changes = replace(situation.changes, no_host_survives=True)
+    situation = replace(situation, changes=changes)
     engine = FakeEngine(tmp_path, outputs_of(situation))
 
     error = refusal(lambda: driver.up(engine, situation, ignore))
@@ -269,9 +271,9 @@ def test_a_preview_refuses_nothing_and_warns(tmp_path: Path) -> None:
 def test_a_removal_of_a_planned_object_is_unplanned() -> None:
     situation = make_situation((make_live(wanted(A)), make_live(wanted(B))), (wanted(A),))
 
-    assert driver.unplanned_removals(situation, Outcome({"delete": [urn(A), urn(B)]})) == (
-        make_live(wanted(A)),
-    )
+    assert repair.unplanned_removals(
+        situation.snapshot, situation.plan, Outcome({"delete": [urn(A), urn(B)]})
+    ) == (make_live(wanted(A)),)
 
 
 @pytest.mark.parametrize("action", [driver.up, driver.destroy])

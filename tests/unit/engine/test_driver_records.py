@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pic.core.errors import PiholeError, RefusedError
+from pic.core.held import Verdict
 from pic.core.ingress import Ingress
 from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
 from pic.engine import driver
@@ -15,6 +16,7 @@ from pic.engine.outcome import Failure, Outcome
 from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
 from pic.planning.dns_records import MANAGED_HOSTS
+from pic.planning.memory import recall
 from pic.run import fingerprint
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
@@ -41,6 +43,9 @@ class AnnotatedCluster(IdentityTransport):
 
     def __init__(self) -> None:
         self.written: list[dict[str, str]] = []
+
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
 
     def request(self, method: str, path: str, body: Any) -> object:
         del method, path
@@ -70,7 +75,7 @@ def make_situation(
     if records is None:
         snapshot = replace(snapshot, unanswered=Unanswered("http://pi.hole", NO_ANSWER))
     plan = Plan(records=tuple(Record(host, IP, (WEB,)) for host in wanted))
-    changes = comparing.between(snapshot, plan, STACK, OURS)
+    changes = comparing.between(snapshot, plan, STACK, recall(snapshot, OURS, settings))
     return Situation(
         StackConfig(settings, STACK, OURS, ()), AnnotatedCluster(), snapshot, plan, changes
     )
@@ -115,7 +120,7 @@ def unmarked(*hosts: str, wanted: str, settings: Settings) -> Situation:
     snapshot = Snapshot(CLUSTER, (Ingress("prod", "web", "uid-1", annotations=annotations),))
     snapshot = replace(snapshot, records=records)
     plan = build_plan(snapshot, settings, STACK, OURS)
-    changes = comparing.between(snapshot, plan, STACK, OURS)
+    changes = comparing.between(snapshot, plan, STACK, recall(snapshot, OURS, settings))
     return Situation(
         StackConfig(settings, STACK, OURS, ()), AnnotatedCluster(), snapshot, plan, changes
     )
@@ -130,12 +135,25 @@ def test_without_markers_the_records_of_the_state_are_ours(tmp_path: Path) -> No
     assert (situation.plan.records, steps(engine)) == ((), [("up", {f"{A}/A": f"{A}/A"})])
 
 
-def test_without_markers_the_guard_counts_the_records_of_the_state(tmp_path: Path) -> None:
+def test_without_markers_the_guard_holds_the_records_of_the_state(tmp_path: Path) -> None:
     strict = replace(SETTINGS, pihole_api=PiholeApi.DNS_LOCAL, max_removals=0, max_removal_ratio=0)
     situation = unmarked(A, B, wanted=A, settings=strict)
     engine = make_engine(tmp_path, situation, make_state(A, B))
 
-    with pytest.raises(RefusedError, match="1 of 2 DNS records would be removed"):
+    result = driver.up(engine, situation, ignore)
+
+    assert [(held.host, held.verdict) for held in result.changes.held] == [
+        (f"{B}/A", Verdict.REMOVED)
+    ]
+    assert steps(engine) == [("up", {f"{A}/A": f"{A}/A", f"{B}/A": f"{B}/A"})]
+
+
+def test_without_markers_no_run_removes_every_record_of_the_state(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, pihole_api=PiholeApi.DNS_LOCAL)
+    situation = unmarked(A, B, wanted="", settings=settings)
+    engine = make_engine(tmp_path, situation, make_state(A, B))
+
+    with pytest.raises(RefusedError, match="None of the 2 live DNS records would survive"):
         driver.up(engine, situation, ignore)
     assert steps(engine) == []
 

@@ -24,6 +24,9 @@ class EventRecorder(UnusedTransport):
     def __init__(self) -> None:
         self.messages: list[str] = []
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: Any) -> object:
         assert (method, path) == ("POST", "/api/v1/namespaces/prod/events")
         self.messages.append(body["message"])

@@ -213,6 +213,9 @@ def test_an_event_that_takes_too_long_is_abandoned() -> None:
     released = threading.Event()
 
     class Slow(OneObjectTransport):
+        def now(self) -> str:
+            return "2026-11-28T12:00:00Z"
+
         def request(self, method: str, path: str, body: object) -> object:
             released.wait(5)
             return super().request(method, path, body)

@@ -6,10 +6,12 @@ import pytest
 
 from pic.core.model import LiveResource, Owner, Plan, Resource, Snapshot, Spec
 from pic.core.names import STACK_LABEL
+from pic.core.register import Bucket, Register
 from pic.engine import repair
 from pic.engine.backend.state import StackState
 from pic.planning.changes import Changes, Move
 from tests.support.deployed import A, B, C, make_live, make_state, urn, wanted
+from tests.support.memories import entry, register
 
 
 def stale(
@@ -60,6 +62,27 @@ def test_owners_count_only_if_they_are_declared() -> None:
     assert stale((changed(A),), wanted(A), make_state(ownerless), owner_references=False) == (
         urn(A),
     )
+
+
+def test_only_a_bucket_of_the_register_that_someone_deleted_is_refreshed() -> None:
+    planned = register([entry(A), entry(B), entry(C)])
+    one, two, three = planned.buckets
+    urns = {one: "urn-1", two: "urn-2", "f": "urn-f"}
+    state = StackState(buckets=urns)
+    unreadable = Register(unreadable=(one, two, three))
+
+    def refreshed(stored: Register | None, plan: Plan) -> tuple[str, ...]:
+        registers = None if stored is None else {"pic.prod": stored}
+        snapshot = Snapshot("cluster-1", registers=registers)
+        return repair.stale(snapshot, plan, state, owner_references=True)
+
+    plan = Plan(register=planned)
+    assert refreshed(planned, plan) == ()
+    assert refreshed(unreadable, plan) == ()
+    assert refreshed(Register(), plan) == ("urn-1", "urn-2")
+    assert refreshed(Register(buckets={two: Bucket()}), plan) == ("urn-1",)
+    assert refreshed(None, plan) == ()
+    assert refreshed(Register(), Plan()) == ()
 
 
 def test_strays_must_be_deleted_and_are_not_in_the_state() -> None:

@@ -1,5 +1,6 @@
 """Tests what a run would change, from the live objects and the plan."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pic.core.model import (
@@ -16,6 +17,7 @@ from pic.core.model import (
 from pic.core.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
 from pic.planning.changes import Changes, FieldChange, Move, Update, Weakening, between
 from pic.planning.ownership import Ownership
+from tests.support.memories import forgetful
 
 STACK = "pic.prod"
 OURS = Ownership(STACK)
@@ -65,8 +67,12 @@ def compared(
     objects: tuple[LiveResource, ...],
     resources: tuple[Resource, ...],
     ownership: Ownership = OURS,
+    *,
+    remembered: Iterable[LiveResource] = (),
 ) -> Changes:
-    return between(Snapshot("cluster-1", live=objects), Plan(resources), STACK, ownership)
+    snapshot = Snapshot("cluster-1", live=objects)
+    memory = replace(forgetful(ownership), hosts={it.key: it.host for it in remembered})
+    return between(snapshot, Plan(resources), STACK, memory)
 
 
 def fields(resource: Resource, current: LiveResource) -> dict[str, tuple[object, object]]:
@@ -245,7 +251,7 @@ def test_without_owner_references_only_live_ones_differ() -> None:
     snapshot = Snapshot("cluster-1", live=(live(A), replace(live(B), owners=())))
     plan = Plan((wanted(A), wanted(B)))
 
-    changes = between(snapshot, plan, STACK, OURS, owner_references=False)
+    changes = between(snapshot, plan, STACK, forgetful(OURS), owner_references=False)
 
     bare = replace(wanted(A), owners=())
     removed_owner = (FieldChange("metadata.ownerReferences", ["web (uid-1)"], []),)
@@ -257,7 +263,7 @@ def test_without_owner_references_only_live_ones_differ() -> None:
 def test_an_object_without_its_labels_is_ours_and_gets_them_back() -> None:
     current = replace(live(A), labels={}, managed=True)
 
-    changes = compared((current,), (wanted(A),))
+    changes = compared((current,), (wanted(A),), remembered=[current])
 
     restored = tuple(
         FieldChange(f"metadata.labels.{key}", None, value)
@@ -271,7 +277,13 @@ def test_an_object_without_its_labels_is_ours_and_gets_them_back() -> None:
 def test_an_object_without_its_labels_that_is_not_planned_is_removed() -> None:
     current = replace(live(A), labels={}, managed=True)
 
-    assert compared((current,), ()) == replace(NONE, live_count=1, removed=(current,))
+    changes = compared((current,), (), remembered=[current])
+
+    assert changes == replace(NONE, live_count=1, removed=(current,))
+
+
+def test_05_an_object_without_its_labels_that_pic_does_not_remember_is_not_removed() -> None:
+    assert compared((replace(live(A), labels={}, managed=True),), ()) == NONE
 
 
 def seed(host: str) -> LiveResource:
@@ -281,18 +293,10 @@ def seed(host: str) -> LiveResource:
     return replace(current, labels=rest)
 
 
-def test_an_object_of_the_go_controller_for_a_planned_host_is_a_predecessor() -> None:
-    current = replace(seed(A), name="other-name")
+def test_an_object_of_the_go_controller_is_neither_changed_nor_removed() -> None:
+    changes = compared((replace(seed(A), name="other-name"), seed(B)), ())
 
-    changes = compared((current, seed(B)), (wanted(A),))
-
-    assert changes == replace(NONE, planned_count=1, created=(wanted(A),), predecessors=(current,))
-
-
-def test_an_object_of_the_go_controller_with_the_planned_name_is_no_foreign_object() -> None:
-    changes = compared((seed(A),), (wanted(A),))
-
-    assert changes == replace(NONE, planned_count=1, created=(wanted(A),), predecessors=(seed(A),))
+    assert changes == NONE
 
 
 def test_an_adopted_predecessor_gets_our_label_and_is_not_created() -> None:
@@ -319,19 +323,11 @@ def test_an_object_to_adopt_that_no_longer_exists_is_created() -> None:
     assert compared((), (adopting,)) == replace(NONE, planned_count=1, created=(adopting,))
 
 
-def test_a_foreign_object_with_a_planned_name_blocks() -> None:
+def test_objects_of_others_are_neither_changed_nor_removed() -> None:
     foreign = replace(live(A), labels={})
     other = replace(live(B), labels={**live(B).labels, STACK_LABEL: "pic.test"})
 
-    changes = compared((foreign, other), (wanted(A), wanted(B)))
-
-    assert changes == replace(
-        NONE, planned_count=2, created=(wanted(A), wanted(B)), blocked=(foreign, other)
-    )
-
-
-def test_a_foreign_object_with_another_name_does_not_count() -> None:
-    assert compared((replace(live(A), labels={}),), ()) == NONE
+    assert compared((foreign, other), ()) == NONE
 
 
 def test_the_digest_names_removals_moves_and_weakenings_of_one_stack_and_cluster() -> None:

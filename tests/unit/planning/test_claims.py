@@ -6,13 +6,16 @@ from pic.core.names import NAME_LABEL, STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.annotations import IngressOptions
 from pic.planning.claims import Claim, Claims, Contest, settle
+from pic.planning.inventory import Inventory
 from pic.planning.notice_log import NoticeLog
-from pic.planning.ownership import Inventory, Ownership
+from pic.planning.ownership import Ownership
 from pic.planning.selection import Selected
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings
+from tests.support.memories import forgetful
 
-EMPTY = Inventory((), Ownership("pic.prod"))
+MEMORY = forgetful(Ownership("pic.prod"))
+EMPTY = Inventory((), MEMORY)
 
 
 def claim(host: str, namespace: str, name: str, created: str = "") -> Claim:
@@ -27,7 +30,7 @@ def test_contests_are_sorted_by_host_with_the_oldest_claim_first() -> None:
     other = claim("a.example", "prod", "other")
     notices = NoticeLog()
 
-    contests = list(settle([young, other, old], EMPTY, notices))
+    contests = list(settle([young, other, old], EMPTY, MEMORY, notices))
 
     assert contests == [
         Contest("a.example", (other,), None),
@@ -40,7 +43,7 @@ def test_the_loser_of_a_contest_gets_a_warning() -> None:
     lost, won = claim("a.example", "prod", "web", "2025"), claim("a.example", "test", "web", "2024")
     notices = NoticeLog()
 
-    contests = list(settle([lost, won], EMPTY, notices))
+    contests = list(settle([lost, won], EMPTY, MEMORY, notices))
 
     assert contests == [Contest("a.example", (won,), None)]
     assert notices.sorted() == (
@@ -57,7 +60,7 @@ def test_an_incumbent_counts_only_while_its_namespace_claims_the_host() -> None:
     live = LiveResource("test", "x", "u", "a.example", {STACK_LABEL: "pic.prod"})
     web = claim("a.example", "prod", "web")
 
-    contests = list(settle([web], Inventory([live], Ownership("pic.prod")), NoticeLog()))
+    contests = list(settle([web], Inventory([live], MEMORY), MEMORY, NoticeLog()))
 
     assert contests == [Contest("a.example", (web,), None)]
 
@@ -74,7 +77,7 @@ def test_a_host_that_annotations_make_too_long_keeps_no_tunnel() -> None:
     labels = {STACK_LABEL: "pic.prod", NAME_LABEL: "web"}
     live = LiveResource("prod", "x", "u", "a.example.com", labels, spec=Spec(tunnel=ref))
     snapshot = Snapshot("cluster-1", tunnels=(Tunnel("net", "edge", status="Ready"),))
-    inventory, notices = Inventory([live], Ownership("pic.prod")), NoticeLog()
+    inventory, notices = Inventory([live], MEMORY), NoticeLog()
     claims = Claims(Tunnels(snapshot, Settings()), inventory, Settings(), notices)
     ingress = Ingress("prod", "web", "uid-web", rules=(Rule("a.example.com"),))
     options = IngressOptions(subdomain=".".join(["l" * 60] * 4))

@@ -1,16 +1,17 @@
-"""Tests what would change in Pi-hole, and how many removals the guard allows."""
+"""Tests what would change in Pi-hole, and when the guard refuses it."""
 
 from dataclasses import replace
 
 import pytest
 
 from pic.core.errors import RefusedError
-from pic.core.model import LiveRecord, LiveResource, Plan, Record, Snapshot
+from pic.core.model import LiveRecord, Plan, Record, Snapshot
 from pic.planning import guard
 from pic.planning.changes import Changes, between
 from pic.planning.ownership import Ownership
 from pic.planning.record_changes import RecordChanges, RecordUpdate
 from pic.settings.parse import Settings
+from tests.support.memories import forgetful
 
 UNCHANGED = Changes("pic.prod", "cluster-1")
 V4, V6 = "192.0.2.1", "2001:db8::1"
@@ -26,7 +27,8 @@ def live(host: str, ip: str = V4) -> LiveRecord:
 
 def compared(records: tuple[LiveRecord, ...] | None, *planned: Record) -> RecordChanges:
     snapshot = Snapshot("cluster-1", records=records)
-    return between(snapshot, Plan(records=planned), "pic.prod", Ownership("pic.prod")).records
+    memory = forgetful(Ownership("pic.prod"))
+    return between(snapshot, Plan(records=planned), "pic.prod", memory).records
 
 
 def test_records_as_planned_do_not_change() -> None:
@@ -101,45 +103,22 @@ def remedy(changes: Changes) -> str:
     )
 
 
-@pytest.mark.parametrize(("count", "total"), [(4, 6), (5, 6), (5, 25), (19, 100), (20, 100)])
-def test_removed_records_up_to_the_larger_limit_are_allowed(count: int, total: int) -> None:
-    guard.check(removing(count, total), Settings())
-
-
-@pytest.mark.parametrize(("count", "total"), [(6, 7), (6, 25), (21, 100)])
-def test_one_removed_record_above_both_limits_is_refused(count: int, total: int) -> None:
-    changes = removing(count, total)
-    allowed = guard.limit(total, Settings())
-
-    assert refusal(changes).startswith(
-        f"{count} of {total} DNS records would be removed, but one run may remove at most {allowed}"
-        " (pic:maxRemovals 5, pic:maxRemovalRatio 0.2): h0.lan (192.0.2.1), h1.lan"
-    )
-    assert refusal(changes).endswith(f"\n{remedy(changes)}")
-
-
-def test_a_plan_without_records_is_refused_if_pihole_has_some_of_ours() -> None:
-    changes = removing(1, 1)
+def test_a_plan_in_which_no_record_survives_is_refused() -> None:
+    changes = replace(removing(2, 2), no_record_survives=True)
 
     assert refusal(changes) == (
-        "The plan has no DNS records, and 1 of 1 DNS records would be removed: h0.lan (192.0.2.1)."
+        "None of the 2 live DNS records would survive: h0.lan (192.0.2.1), h1.lan (192.0.2.1)."
         f"\n{remedy(changes)}"
     )
 
 
-def test_records_have_a_limit_of_their_own() -> None:
-    hosts = tuple(LiveResource("prod", f"pic-{number}", "uid", "h") for number in range(5))
-    both = replace(removing(5, 9), live_count=9, planned_count=4, removed=hosts)
-
-    guard.check(both, Settings())
-
-
-def test_a_plan_without_records_is_allowed_if_pihole_has_none_of_ours() -> None:
-    guard.check(replace(UNCHANGED, records=RecordChanges(planned_count=0)), Settings())
+def test_removed_records_alone_are_not_refused() -> None:
+    guard.check(removing(99, 100), Settings())
 
 
 def test_an_acknowledgement_covers_only_its_own_records() -> None:
-    changes, others = removing(6, 7), removing(7, 8)
+    changes = replace(removing(6, 6), no_record_survives=True)
+    others = replace(removing(7, 7), no_record_survives=True)
 
     guard.check(changes, Settings(acknowledge=changes.digest))
     assert refusal(others, acknowledge=changes.digest).splitlines()[1] == (

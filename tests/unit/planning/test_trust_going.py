@@ -10,9 +10,11 @@ from pic.core.names import STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning import deletions, dns_records
 from pic.planning.changes import Changes, Waiting, Weakening, between
+from pic.planning.inventory import Inventory
 from pic.planning.notice_log import NoticeLog
-from pic.planning.ownership import Inventory, Ownership
+from pic.planning.ownership import Ownership
 from pic.settings.parse import Settings, TargetName
+from tests.support.memories import forgetful
 
 STACK = "pic.prod"
 OURS = Ownership(STACK)
@@ -35,7 +37,7 @@ def wanted(host: str, namespace: str = "prod") -> Resource:
 
 
 def compared(objects: tuple[LiveResource, ...], *resources: Resource) -> Changes:
-    return between(Snapshot("cluster-1", live=objects), Plan(resources), STACK, OURS)
+    return between(Snapshot("cluster-1", live=objects), Plan(resources), STACK, forgetful(OURS))
 
 
 def test_23_an_object_that_is_going_does_not_count_as_live() -> None:
@@ -93,7 +95,7 @@ def test_23_only_what_is_or_becomes_ours_counts_as_going() -> None:
     )
 
     def going(ownership: Ownership) -> tuple[LiveResource, ...]:
-        return Inventory([ours, foreign, earlier, old], ownership).going
+        return Inventory([ours, foreign, earlier, old], forgetful(ownership)).going
 
     assert going(OURS) == (ours,)
     assert going(Ownership(STACK, adopt=True, earlier="pic.test")) == (ours, earlier, old)

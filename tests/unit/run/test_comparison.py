@@ -9,16 +9,30 @@ from pic.run.comparison import Comparison
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.snapshot.branch import Branch
-from tests.support.api import CLUSTER, fill_cluster, ingress, live_object, serving
+from tests.support.api import (
+    CLUSTER,
+    REGISTER_NAMESPACE,
+    STACK_ID,
+    fill_cluster,
+    ingress,
+    live_object,
+    serving,
+)
 from tests.support.manifests import write_manifests
 
+SETTINGS = Settings(
+    cluster_id=CLUSTER,
+    stack_id=STACK_ID,
+    register_namespace=REGISTER_NAMESPACE,
+    tunnel_namespaces=(".",),
+)
+OURS = Ownership("pic.prod", stack_id=STACK_ID)
 A, B = "a.example.com", "b.example.com"
 
 
 def compare(tmp_path: Path, *manifests: dict[str, object]) -> Comparison:
     """Compare a cluster with one host and one warning with a branch of these manifests."""
-    settings = Settings(cluster_id=CLUSTER, tunnel_namespaces=(".",))
-    config = StackConfig(settings, "pic.prod", Ownership("pic.prod"), ())
+    config = StackConfig(SETTINGS, "pic.prod", OURS, ())
     paths = [write_manifests(tmp_path, *manifests)] if manifests else []
     with serving() as api:
         fill_cluster(api, [ingress("web", A), ingress("odd", "")], live_object(A))

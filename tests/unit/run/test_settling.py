@@ -34,6 +34,9 @@ class Cluster:
     lines: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def get(self, path: str) -> object:
         self.paths.append(path)
         if "kube-system" in path:

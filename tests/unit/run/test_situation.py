@@ -14,7 +14,7 @@ from pic.planning.ownership import Ownership
 from pic.planning.record_changes import RecordChanges
 from pic.run import situation as situations
 from pic.run.stack_config import StackConfig
-from tests.support.api import Api
+from tests.support.api import STACK_ID, Api
 from tests.support.pihole_cluster import (
     MARKER,
     PASSWORD,
@@ -24,6 +24,8 @@ from tests.support.pihole_cluster import (
     serving_cluster,
 )
 
+OURS = Ownership("pic.prod", stack_id=STACK_ID)
+
 
 @pytest.fixture
 def api(tmp_path: Path) -> Iterator[Api]:
@@ -32,7 +34,7 @@ def api(tmp_path: Path) -> Iterator[Api]:
 
 
 def read_situation(tmp_path: Path, url: str) -> situations.Situation:
-    config = StackConfig(pihole_settings(url), "pic.prod", Ownership("pic.prod"), ())
+    config = StackConfig(pihole_settings(url), "pic.prod", OURS, ())
     variables = environment(tmp_path, PIHOLE_PASSWORD=PASSWORD)
     transport = listing.connect(config.settings, variables)
     return situations.read_and_plan(config, transport, variables)

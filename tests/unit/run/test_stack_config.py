@@ -12,7 +12,7 @@ from pic.run import stack_config
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.settings.stack_file import EXAMPLE, FOLDER, StackFile
-from tests.support.api import CLUSTER
+from tests.support.api import CLUSTER, REMEMBERING
 from tests.support.pihole_cluster import PASSWORD, TARGET_IP, pihole_settings
 
 
@@ -167,9 +167,11 @@ def test_a_deployment_to_pihole_needs_a_url_an_address_and_a_password() -> None:
 @pytest.mark.parametrize("variable", ["PIHOLE_PASSWORD", "PIHOLE_API_TOKEN"])
 def test_either_variable_has_the_password(variable: str) -> None:
     values = {"clusterId": CLUSTER, "targets": "pihole", "piholeUrl": "http://pi.hole"}
+    values |= REMEMBERING
 
     variables = {variable: PASSWORD, "DEFAULT_TARGET_IP": TARGET_IP}
 
     config = stack_config.deployable(values, "prod", variables)
 
-    assert config.settings == pihole_settings("http://pi.hole")
+    expected = pihole_settings("http://pi.hole", tunnel_namespaces=(".",))
+    assert config.settings == expected

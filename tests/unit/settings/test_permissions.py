@@ -53,10 +53,12 @@ def test_narrower_settings_need_fewer_permissions() -> None:
         "list pangolinorganizations.tunnel.pangolin.io in t",
         "list pangolinorganizations.tunnel.pangolin.io in u",
         "list pangolinresources.tunnel.pangolin.io",
+        "list configmaps in t",
         "get namespaces in a",
         "get namespaces in b",
         "get namespaces",
         *writes("a", "b"),
+        *(f"{verb} configmaps in t" for verb in ("get", "create", "patch", "delete")),
     ]
 
 

@@ -182,7 +182,10 @@ def test_the_example_holds_settings_that_exist() -> None:
     settings = example(EXAMPLE_FILE.read_text(encoding="utf-8"))
 
     assert settings == Settings(
-        cluster_id="00000000-0000-0000-0000-000000000000", tunnel_namespace="pangolin"
+        cluster_id="00000000-0000-0000-0000-000000000000",
+        stack_id="0000000000000000",
+        register_namespace="pangolin",
+        tunnel_namespace="pangolin",
     )
 
 

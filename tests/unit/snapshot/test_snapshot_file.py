@@ -13,9 +13,11 @@ from pic.cluster import listing
 from pic.core.errors import ManifestError, SettingsError
 from pic.core.model import Plan, Schema
 from pic.planning import changes
+from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
 from pic.report import text as text_report
 from pic.run.targets import build_plan
+from pic.settings.kinds import register_namespace
 from pic.settings.parse import ResourceSchema, Settings, TargetName, parse
 from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.assemble import RawSnapshot
@@ -40,16 +42,13 @@ def written_and_read(raw: RawSnapshot, settings: Settings) -> RawSnapshot:
     return snapshot_file.read("-", settings, io.BytesIO(text.encode()))
 
 
-def outcome(
-    raw: RawSnapshot, settings: Settings, stack: str = STACK
-) -> tuple[Plan, str, str, object]:
+def outcome(raw: RawSnapshot, settings: Settings, stack: str = STACK) -> tuple[Plan, str, str]:
     """Return the whole plan, and what it would change."""
     ownership = Ownership(stack, adopt=settings.adopt)
     snapshot = assemble.snapshot(raw)
     planned = build_plan(snapshot, settings, STACK, ownership)
-    difference = changes.between(snapshot, planned, STACK, ownership)
-    others = [live.key for live in (*difference.blocked, *difference.predecessors)]
-    return planned, text_report.render_changes(difference), difference.digest, others
+    difference = changes.between(snapshot, planned, STACK, recall(snapshot, ownership, settings))
+    return planned, text_report.render_changes(difference), difference.digest
 
 
 @FEW
@@ -271,7 +270,7 @@ def test_a_file_that_is_not_a_snapshot_is_refused(
 
 
 KINDS = (
-    "Ingress, IngressClass, Service, Namespace, PangolinTunnel, PangolinOrganization,"
+    "ConfigMap, Ingress, IngressClass, Service, Namespace, PangolinTunnel, PangolinOrganization,"
     " PangolinResource"
 )
 FLAGS = "singleTarget, subdomainOptional, tunnelNamespace, protection"
@@ -344,6 +343,9 @@ def test_a_file_names_the_listings_that_a_run_makes(settings: Settings) -> None:
         (one.kind.plural, f" in {one.namespace}" if one.namespace else "")
         for one in listing.listings(settings)
     )
+
+    if namespace := register_namespace(settings):
+        listed = sorted([*listed, ("configmaps", f" in {namespace}")])
 
     parts = [name.partition(" in ") for name in snapshot_file.listing_names(settings)]
 

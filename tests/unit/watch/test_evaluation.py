@@ -1,6 +1,7 @@
 """Tests the evaluation: it plans once, and compares with what was deployed."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,31 @@ import pytest
 import yaml
 
 from pic.cluster import listing
-from pic.cluster.listing import CORE, CRD, NETWORKING, PANGOLIN
+from pic.cluster.listing import CORE, CRD, NETWORKING, PANGOLIN, Transport
 from pic.core.errors import ClusterError
+from pic.core.held import Verdict
+from pic.core.register import GoneBy
 from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import Settings
 from pic.watch.evaluation import Evaluator
 from pic.watch.store import Store
-from tests.support.api import CRD_FILE, SHORT_TIMEOUTS, Answer, Api, fill_cluster, ingress, serving
+from tests.support.api import (
+    CRD_FILE,
+    REGISTER,
+    REGISTER_NAMESPACE,
+    SHORT_TIMEOUTS,
+    STACK_ID,
+    Answer,
+    Api,
+    config_maps_of,
+    fill_cluster,
+    ingress,
+    serving,
+)
 from tests.support.deployed import STACK
 from tests.support.evaluators import refill
+from tests.support.memories import entry, register
 
 HOST = "app.example.com"
 RESOURCES = f"{PANGOLIN}/pangolinresources"
@@ -142,13 +158,59 @@ def test_an_evaluation_without_a_schema_fails(api: Api, evaluator: Evaluator) ->
         evaluator.evaluate()
 
 
+class Clock(Transport):
+    """Reads from the server, and tells the time of the test."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.inner = inner
+        self.time = "2026-01-02T00:00:00Z"
+
+    def get(self, path: str) -> object:
+        return self.inner.get(path)
+
+    def now(self) -> str:
+        return self.time
+
+    def request(self, method: str, path: str, body: object) -> object:
+        return self.inner.request(method, path, body)
+
+
+def test_17_a_plan_is_made_again_when_time_alone_changes_it(api: Api, evaluator: Evaluator) -> None:
+    """Without a change in the cluster, a host that is gone becomes free for others."""
+    gone = entry(HOST, "team", gone="2026-01-01T00:01:00Z", gone_by=GoneBy.KUBERNETES)
+    api.set_objects(REGISTER, *config_maps_of(register([gone], stack_id=STACK_ID)))
+    settings = replace(SETTINGS, stack_id=STACK_ID, register_namespace=REGISTER_NAMESPACE)
+    ownership = Ownership(STACK, stack_id=STACK_ID)
+    clock = Clock(evaluator.transport)
+    evaluator.transport = clock
+    evaluator.config = replace(evaluator.config, settings=settings, ownership=ownership)
+
+    first, waiting = evaluator.evaluate()
+    evaluator.deployed = dict(first.deployment)
+    assert waiting is not None
+    assert ([it.verdict for it in waiting.held], waiting.resources) == ([Verdict.MOVED], ())
+    assert evaluator.next_change == 60.0
+
+    clock.time = "2026-01-02T00:01:30Z"
+    assert evaluator.next_change == 0.0
+    _, free = evaluator.evaluate()
+    assert free is not None
+    assert [resource.host for resource in free.resources] == [HOST]
+    assert evaluator.next_change is None
+
+
 def test_an_evaluation_reports_what_the_guard_refuses(api: Api, evaluator: Evaluator) -> None:
-    api.set_objects(RESOURCES, live_object(evaluator))
+    live: Any = live_object(evaluator)
+    # Kubernetes collects an object with owners, so without an Ingress nothing is lost by pic.
+    live["metadata"]["ownerReferences"] = []
+    api.set_objects(RESOURCES, live)
     api.set_objects(f"{NETWORKING}/ingresses")
     refill(evaluator)
     evaluation, _ = evaluator.evaluate()
 
-    assert "The plan has no hosts" in evaluation.verdict.refusal
+    assert evaluation.verdict.refusal.splitlines()[1:] == [
+        f"None of the 1 live hosts would survive: {HOST}."
+    ]
     assert evaluation.removals == 1
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from dev.pihole import PiHole
 from pic.cluster import listing
+from pic.cluster.listing import NETWORKING
+from pic.core.held import Verdict
 from pic.pihole.lock import hold_lock
 from pic.planning.ownership import Ownership
 from pic.run.stack_config import StackConfig
@@ -107,15 +109,30 @@ def test_an_owned_record_that_is_not_planned_is_a_reason_for_a_run(
     assert evaluator.evaluate()[0].verdict.in_sync is False
 
 
-def test_record_removals_that_the_guard_refuses_are_counted(
+def test_record_removals_that_the_guard_holds_are_no_work_and_in_the_plan(
     evaluator: Evaluator, pihole: PiHole
 ) -> None:
     pihole.lines = [LINE, *(LINE.replace(HOST, f"h{number}.lan") for number in range(9))]
 
+    evaluation, plan = evaluator.evaluate()
+
+    assert plan is not None
+    assert [(held.host, held.verdict) for held in plan.held] == [
+        (f"h{number}.lan/A", Verdict.REMOVED) for number in range(9)
+    ]
+    assert (evaluation.verdict.refusal, evaluation.removals) == ("", 0)
+
+
+def test_record_removals_that_the_guard_refuses_are_counted(api: Api, evaluator: Evaluator) -> None:
+    api.set_objects(f"{NETWORKING}/ingresses")
+    refill(evaluator)
+
     evaluation, _ = evaluator.evaluate()
 
-    assert "9 of 10 DNS records would be removed" in evaluation.verdict.refusal
-    assert evaluation.removals == 9
+    assert evaluation.verdict.refusal.splitlines()[1:] == [
+        f"None of the 1 live DNS records would survive: {HOST} ({TARGET})."
+    ]
+    assert evaluation.removals == 1
 
 
 def test_records_that_pic_does_not_own_are_ignored(evaluator: Evaluator, pihole: PiHole) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from pic.core.held import Held, Verdict
 from pic.core.model import Family, Plan, Record, Resource, Spec
 from pic.core.notices import Notice, Reason, Ref
 from pic.watch.health import Health
@@ -310,7 +311,8 @@ def test_hosts_and_notices_are_those_of_the_last_plan() -> None:
     assert (record.key[1], ipv6.key[1]) == (Family.A, Family.AAAA)
     health.evaluated(Plan((resource("old.example"),)), ())
 
-    health.evaluated(Plan(resources, (record, ipv6)), notices, refused=4)
+    held = Held("a.example", Verdict.MOVED, "prod", "prod", "team", "why", "0" * 16)
+    health.evaluated(Plan(resources, (record, ipv6), held=(held, held)), notices, refused=4)
 
     counts = {"TunnelNotFound": 1, "HostConflict": 2, "SolverIgnored": 1, "NoRules": 1}
     assert health.values == MetricValues(
@@ -324,5 +326,6 @@ def test_hosts_and_notices_are_those_of_the_last_plan() -> None:
             ("pihole", "refused"): 1,
         },
         notices={reason.value: counts.get(reason.value, 0) for reason in Reason},
+        held={verdict: 2 if verdict == "moved" else 0 for verdict in Verdict},
         removals_refused=4,
     )

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.cluster.listing import Listing
+from pic.core import held as holding
 from pic.core.errors import ClusterError
+from pic.core.held import Held
 from pic.core.model import Plan
 from pic.core.notices import Notice
 from pic.settings import kinds
@@ -82,6 +84,12 @@ class ScriptedEvaluator(Evaluator):
         super().__init__(situation.config, situation.transport, store)
         self.events, self.results = log, results
         self.reads: list[bool] = []
+        self.held: list[tuple[Held, ...]] = []
+        self.wake: float | None = None
+
+    @property
+    def next_change(self) -> float | None:
+        return self.wake
 
     def refresh(self) -> None:
         self.events.append("refresh")
@@ -92,7 +100,8 @@ class ScriptedEvaluator(Evaluator):
         self.events.append(("evaluate", self.deployed))
         if isinstance(result, ClusterError):
             raise result
-        return Evaluation(result, 3, {}), None if result.in_sync else Plan()
+        held = self.held.pop(0) if self.held else ()
+        return Evaluation(result, 3, {}), None if result.in_sync else Plan(held=held)
 
 
 class LoggingHealth(Health):
@@ -309,3 +318,28 @@ def test_a_lease_that_cannot_be_held_is_logged_once() -> None:
     stage.play(do_nothing, do_nothing, do_nothing)
 
     assert stage.lines == ["grant create on leases", "this watcher is on standby"]
+
+
+def test_each_held_change_is_logged_once_and_again_after_it_has_gone() -> None:
+    stage = Stage([DIFFERS] * 4)
+    weak = Held(
+        "a.example.com", holding.Verdict.WEAKENED, "prod", "login", "public", "why", "11" * 8
+    )
+    move = Held("b.example.com", holding.Verdict.MOVED, "prod", "prod", "team", "why", "22" * 8)
+    stage.evaluator.held = [(weak,), (weak, move), (), (weak,)]
+
+    for _ in range(4):
+        stage.loop._evaluate()  # noqa: SLF001
+
+    line = f"a.example.com waits (weakened): pic up --acknowledge {'11' * 8} lets it through"
+    other = f"b.example.com waits (moved): pic up --acknowledge {'22' * 8} lets it through"
+    assert stage.lines == [line, other, line]
+
+
+def test_17_the_loop_wakes_when_time_alone_changes_the_plan() -> None:
+    stage = Stage([IN_SYNC, IN_SYNC])
+    stage.evaluator.wake = 7.0
+
+    stage.play(stage.fill, do_nothing, do_nothing)
+
+    assert 7.0 in stage.wakeup.waits

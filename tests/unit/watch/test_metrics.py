@@ -41,6 +41,8 @@ pic_run_duration_seconds_sum 0.0
 # TYPE pic_hosts gauge
 # HELP pic_notices Notices of the last plan, by reason.
 # TYPE pic_notices gauge
+# HELP pic_held Changes that wait for an acknowledgement, by verdict.
+# TYPE pic_held gauge
 # HELP pic_removals_refused Removals that the guard refuses now.
 # TYPE pic_removals_refused gauge
 pic_removals_refused 0.0
@@ -73,6 +75,7 @@ def test_every_value_is_exposed() -> None:
         last_success=1_767_323_045.5,
         hosts={("pihole", "held"): 1, ("pangolin", "held"): 2, ("pangolin", "declared"): 30},
         notices={"TunnelNotFound": 2, "HostConflict": 1},
+        held={"weakened": 2, "moved": 1},
         removals_refused=7,
         queue_age=3.5,
         leader=True,
@@ -88,6 +91,8 @@ def test_every_value_is_exposed() -> None:
         'pic_hosts{state="held",target="pihole"} 1.0',
         'pic_notices{reason="HostConflict"} 1.0',
         'pic_notices{reason="TunnelNotFound"} 2.0',
+        'pic_held{verdict="moved"} 1.0',
+        'pic_held{verdict="weakened"} 2.0',
         "pic_removals_refused 7.0",
         "pic_queue_age_seconds 3.5",
         "pic_leader 1.0",

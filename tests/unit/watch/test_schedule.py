@@ -57,6 +57,13 @@ def test_a_change_is_evaluated_after_two_quiet_seconds() -> None:
     assert decide(state, 13.0) == Decision(EVALUATE)
 
 
+def test_17_an_evaluation_is_due_when_time_alone_changes_the_plan() -> None:
+    later, earlier = schedule.with_wake(IDLE, 70.0), schedule.with_wake(IDLE, 50.0)
+
+    assert decide(schedule.with_wake(later, 50.0), 49.0) == Decision(WAIT, 50.0)
+    assert decide(schedule.with_wake(earlier, 70.0), 50.0) == Decision(EVALUATE)
+
+
 def test_endless_changes_are_evaluated_after_thirty_seconds() -> None:
     state = IDLE
     for second in range(10, 41):

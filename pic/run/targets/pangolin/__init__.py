@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pic.core.model import Plan, Snapshot
 from pic.planning import resources
 from pic.planning.notice_log import NoticeLog
-from pic.planning.plan import PlanRequest
+from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Declarations, Target
 from pic.run.targets.pangolin import declaration
 from pic.settings.kinds import BY_NAME, RESOURCE, watched_namespaces

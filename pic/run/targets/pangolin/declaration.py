@@ -42,6 +42,8 @@ def provider(cluster_id: str, settings: Settings) -> Provider:
         "kubeconfig": "",
         "context": settings.context or None,
         "cluster_identifier": cluster_id,
+        # Otherwise the plugin would replace a ConfigMap of the register in order to change it.
+        "enable_config_map_mutable": True,
         "kube_client_settings": {"qps": QPS, "burst": BURST},
     }
     return Provider("kubernetes", "cluster", inputs)

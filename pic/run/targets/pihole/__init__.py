@@ -9,7 +9,7 @@ from pic.core.findings import Finding
 from pic.core.model import RECORD_TYPE, Plan, Snapshot, Unanswered
 from pic.planning import dns_records
 from pic.planning.notice_log import NoticeLog
-from pic.planning.plan import PlanRequest
+from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Declarations, ReadTimeouts, Target
 from pic.run.targets.pihole import declaration
 from pic.settings.kinds import BY_NAME, INGRESS, watched_namespaces
@@ -66,7 +66,8 @@ class Pihole(Target):
 
     def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
         """Return one record for each host and address family."""
-        return Plan(records=dns_records.plan(request.snapshot, request.settings, notices))
+        records = dns_records.plan(request.snapshot, request.settings, notices, request.memory)
+        return Plan(records=records)
 
     def hosts(self, plan: Plan) -> Mapping[str, bool]:
         """Return the DNS names of a plan, each with whether it is held."""

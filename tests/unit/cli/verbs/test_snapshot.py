@@ -98,7 +98,7 @@ def test_a_snapshot_for_other_settings_is_refused(capsys: Capture) -> None:
     assert code == 2
     assert err == (
         "pic: snap.json: the file was written for other settings: it lacks"
-        " pangolinorganizations.tunnel.pangolin.io in net, lacks"
+        " configmaps in net, lacks pangolinorganizations.tunnel.pangolin.io in net, lacks"
         " pangolintunnels.tunnel.pangolin.io in net, also has"
         " pangolinorganizations.tunnel.pangolin.io, also has pangolintunnels.tunnel.pangolin.io;"
         " run pic snapshot --out FILE to write a new one\n"

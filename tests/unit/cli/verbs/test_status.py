@@ -1,6 +1,7 @@
 """Tests `pic status`: what it prints where, and its exit codes."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,17 @@ import pytest
 
 from pic.cluster.listing import PANGOLIN
 from pic.settings.stack_file import StackFile
-from tests.support.api import CLUSTER, Answer, Api, live_object, serving
-from tests.support.fakes import ENVIRONMENT, run_pic
+from tests.support.api import (
+    CLUSTER,
+    REMEMBERING,
+    Answer,
+    Api,
+    fill_cluster,
+    ingress,
+    live_object,
+    serving,
+)
+from tests.support.fakes import ENVIRONMENT, HOST, run_pic
 
 Capture = pytest.CaptureFixture[str]
 RESOURCES = f"{PANGOLIN}/pangolinresources"
@@ -73,6 +83,49 @@ def test_a_stack_without_objects_is_ready_at_once(api: Api, capsys: Capture) -> 
         "No object of this stack is live.\n",
         "",
     )
+
+
+HELD = f"{HOST} keeps its login: no Ingress asks for its login any more"
+
+
+@pytest.fixture
+def weakening(api: Api, tmp_path: Path) -> None:
+    """Let an Ingress ask for a host without the login that the host has."""
+    StackFile(tmp_path, "prod").merge(REMEMBERING)
+    live = {**live_object(HOST), "status": {"status": "Ready"}}
+    live["spec"]["httpConfig"]["sso"] = True
+    fill_cluster(api, [ingress("web", HOST)], live)
+
+
+@pytest.mark.usefixtures("weakening")
+def test_what_is_held_is_shown_with_the_command_that_lets_it_through(capsys: Capture) -> None:
+    code, out, err = run_pic(capsys, "status")
+
+    *_, counts, empty, title, line, command = out.splitlines()
+    digest = command.split()[-1]
+    assert (code, err, counts, empty) == (0, "", "1 of 1 ready, 0 pending, 0 in error", "")
+    assert (title, line, command) == (
+        "1 change held. Everything else is not affected:",
+        f"= {HELD} (weakened {digest})",
+        f"If you want it: pic up --stack prod --acknowledge {digest}",
+    )
+
+
+@pytest.mark.usefixtures("weakening")
+def test_the_json_has_what_is_held(capsys: Capture) -> None:
+    code, out, _ = run_pic(capsys, "status", "--output", "json")
+
+    (held,) = json.loads(out)["held"]
+    assert code == 0
+    assert re.fullmatch("[0-9a-f]{16}", held.pop("digest"))
+    assert held == {
+        "host": HOST,
+        "verdict": "weakened",
+        "namespace": "prod",
+        "stays": "login",
+        "insteadOf": "public",
+        "reason": "no Ingress asks for its login any more",
+    }
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_a_run_gets_the_arguments_of_the_watcher() -> None:
     options = main.parser().parse_args(words)
 
     assert watch._arguments(options, "prod", {}) == [  # noqa: SLF001
-        *("up", "--stack", "prod", "--config", "a=1", "--config", "b=2"),
+        *("up", "--stack", "prod", "--allow-held", "--config", "a=1", "--config", "b=2"),
         *("--log-format", "json", "--quiet"),
     ]
 
@@ -219,7 +219,8 @@ def test_runs_steal_locks_only_if_the_watcher_is_elected(
 
     arguments = watch._arguments(options, "prod", environment)  # noqa: SLF001
 
-    assert arguments == ["up", "--stack", "prod", *(["--steal-locks"] if steals else [])]
+    steal = ["--steal-locks"] if steals else []
+    assert arguments == ["up", "--stack", "prod", "--allow-held", *steal]
 
 
 @pytest.mark.usefixtures("api")

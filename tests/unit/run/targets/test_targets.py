@@ -5,13 +5,14 @@ import pytest
 from pic.core.model import Plan, Snapshot
 from pic.planning.notice_log import NoticeLog
 from pic.planning.ownership import Ownership
-from pic.planning.plan import PlanRequest
+from pic.planning.request import PlanRequest
 from pic.run import targets
 from pic.run.targets import TARGETS
 from pic.run.targets.interface import Target
 from pic.settings.kinds import KINDS
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot.assemble import RawSnapshot
+from tests.support.memories import forgetful
 
 ALL = Settings(targets=tuple(TargetName), pihole_url="http://127.0.0.1:9", cluster_id="cluster-1")
 
@@ -30,7 +31,7 @@ def test_each_target_has_a_provider_package_of_its_own() -> None:
 
 @every_target
 def test_a_target_plans_nothing_for_an_empty_cluster(target: Target) -> None:
-    request = PlanRequest(Snapshot(), ALL, "pic.prod", Ownership("pic.prod"))
+    request = PlanRequest(Snapshot(), ALL, "pic.prod", forgetful(Ownership("pic.prod")))
 
     assert target.plan(request, NoticeLog()) == Plan()
     assert target.hosts(Plan()) == {}
