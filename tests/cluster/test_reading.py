@@ -104,6 +104,9 @@ class SmallPages:
         self.gets += 1
         return self.transport.get(path.replace(f"limit={listing.PAGE_SIZE}", "limit=2"))
 
+    def now(self) -> str:
+        return "2026-11-28T12:00:00Z"
+
     def request(self, method: str, path: str, body: object) -> object:
         raise NotImplementedError
 

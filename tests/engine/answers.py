@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 QUIET = ("refresh", "same", "read")
+# No run lists the register, nor does an answer.
+UNLISTED = ("pulumi:pulumi:Stack", "kubernetes:core/v1:ConfigMap")
 
 Event = Mapping[str, Any]
 
@@ -65,7 +67,7 @@ def _steps(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
     for event in events:
         if outputs := event.get("resOutputsEvent"):
             step = outputs["metadata"]
-            if step["op"] not in QUIET and step["type"] != "pulumi:pulumi:Stack":
+            if step["op"] not in QUIET and step["type"] not in UNLISTED:
                 yield step["op"], step["urn"].rpartition("::")[2]
 
 

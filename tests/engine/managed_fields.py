@@ -13,6 +13,7 @@ MANAGED_FIELDS: Object = {
             "f:pic.ingress.k8s.io/name": {},
             "f:pic.ingress.k8s.io/namespace": {},
             "f:pic.ingress.k8s.io/stack": {},
+            "f:pic.ingress.k8s.io/stack-id": {},
             "f:pic.ingress.k8s.io/uid": {},
         },
     },

@@ -23,6 +23,7 @@ SECONDS = 120
 MERGE = "application/merge-patch+json"
 APIS = {
     "Namespace": "/api/v1/namespaces",
+    "ConfigMap": "/api/v1/namespaces/{}/configmaps",
     "Service": "/api/v1/namespaces/{}/services",
     "Event": "/api/v1/namespaces/{}/events",
     "Ingress": "/apis/networking.k8s.io/v1/namespaces/{}/ingresses",
@@ -103,6 +104,11 @@ class Stage:
     def label(self) -> str:
         """The value of the stack label."""
         return f"pic.{self.name}"
+
+    @property
+    def stack_id(self) -> str:
+        """The id of the stack."""
+        return str(StackFile(self.workspace.path, self.name).settings()["stackId"])
 
     @property
     def state_file(self) -> Path:
@@ -213,6 +219,10 @@ class Stage:
         matches = [live for live in self.objects(namespace) if live["spec"]["name"] == host]
         assert len(matches) == 1, matches
         return matches[0]
+
+    def object_named(self, name: str) -> Object:
+        """Return the live object with a name."""
+        return next(live for live in self.objects() if live["metadata"]["name"] == name)
 
     def identities(self, namespace: str = "") -> dict[str, tuple[str, int]]:
         """Return the uid and the generation of every live object, by host."""
@@ -373,7 +383,12 @@ def open_stage(
     name = f"t{secrets.token_hex(4)}"
     with workspace(tools, kubeconfig or plane.kubeconfig, PULUMI_STACK=name, **extra) as project:
         stage = Stage(plane, Cluster(api_of(plane)), project, name)
-        stage.settings(clusterId=stage.cluster.id, tunnelNamespace=name)
+        stage.settings(
+            clusterId=stage.cluster.id,
+            tunnelNamespace=name,
+            registerNamespace=name,
+            stackId=secrets.token_hex(8),
+        )
         stage.add_namespace()
         stage.add_tunnel()
         _create_stack(project, name)

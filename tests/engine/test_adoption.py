@@ -1,80 +1,20 @@
 """Tests the adoption of objects of the Go controller and of an earlier stack."""
 
-import json
-
-from dev.controlplane.api import JSON
 from pic.cluster import managed_fields
-from pic.core.names import STACK_LABEL, object_name
+from pic.core.names import STACK_LABEL
 from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, failed, succeeded
+from tests.engine.go_controller import FINALIZER, NOTE, create_go_object
 from tests.engine.managed_fields import MANAGED_FIELDS
-from tests.engine.stage import APIS, Object, Stage
+from tests.engine.stage import Object, Stage
 
-NOTE = "example.com/note"
-LABELS = ("name", "namespace", "stack", "uid")
-FINALIZER = "resource.pangolin.io/finalizer"
-# The field manager of the Go controller is called manager, and so is that of the operator.
-MANAGER = "fieldManager=manager"
+LABELS = ("name", "namespace", "stack", "stack-id", "uid")
 OWNERS = {
     ("pic", "Apply", ""),
     ("manager", "Update", ""),
     ("manager", "Update", "status"),
     ("user", "Update", ""),
 }
-
-
-def create_go_object(stage: Stage, uid: str) -> None:
-    """Create an object for host www as the Go controller does.
-
-    The operator then adds its finalizer and status, and a user adds an annotation.
-    """
-    name, host = object_name(stage.name, "web", stage.host("www")), stage.host("www")
-    path = APIS["PangolinResource"].format(stage.name)
-    body = _go_object(stage, name, uid)
-    live = stage.cluster.api.request("POST", f"{path}?{MANAGER}", body)
-    live["metadata"]["finalizers"] = [FINALIZER]
-    stage.cluster.api.request("PUT", f"{path}/{name}?{MANAGER}", json.dumps(live), JSON)
-    status = {"status": {"status": "Ready", "fullDomain": host}}
-    stage.cluster.patch("PangolinResource", stage.name, name, status, f"/status?{MANAGER}")
-    note = {"metadata": {"annotations": {NOTE: "mine"}}}
-    stage.cluster.patch("PangolinResource", stage.name, name, note, "?fieldManager=user")
-
-
-def _go_object(stage: Stage, name: str, uid: str) -> Object:
-    owner = {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "Ingress",
-        "name": "web",
-        "uid": uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-    labels = {
-        "pic.ingress.k8s.io/name": "web",
-        "pic.ingress.k8s.io/namespace": stage.name,
-        "pic.ingress.k8s.io/uid": uid,
-        "example.com/left": "behind",
-    }
-    backend = {"ip": f"app.{stage.name}.svc.cluster.local", "port": 80, "method": "http"}
-    return {
-        "apiVersion": "tunnel.pangolin.io/v1alpha1",
-        "kind": "PangolinResource",
-        "metadata": {"name": name, "labels": labels, "ownerReferences": [owner]},
-        "spec": {
-            "enabled": True,
-            "name": f"{stage.name}/web/{stage.host('www')}",
-            "protocol": "http",
-            "tunnelRef": {"name": "default", "namespace": stage.name},
-            "httpConfig": {
-                "domainName": f"{stage.name}.example",
-                "subdomain": "www",
-                "sso": False,
-                "blockAccess": False,
-            },
-            "siteRef": {"siteId": 3},
-            "targets": [{**backend, "path": "/", "pathMatchType": "prefix", "priority": 110}],
-        },
-    }
 
 
 def managers(live: Object) -> dict[tuple[str, str, str], Object]:
@@ -145,6 +85,7 @@ def test_the_next_run_finishes_an_adoption_that_was_killed_before_the_apply(stag
     name = original["metadata"]["name"]
     patch = managed_fields.takeover_patch(original)
     stage.cluster.patch("PangolinResource", stage.name, name, patch)
+    stage.settings(adopt=True)
 
     answer = stage.up()
 
@@ -211,7 +152,7 @@ def test_a_new_stack_takes_over_the_objects_of_an_earlier_one(stage: Stage) -> N
         "update failed",
         warnings=[
             f"HostConflict: Ingress {stage.name}/web: PangolinResource {key} already exposes {www},"
-            " and this stack does not own it: delete it, or use another host"
+            " and it belongs to another stack: remove the host there"
         ],
     )
     assert stage.objects() == taken

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pic.core.register import bucket_of
 from pic.engine.backend import stores
 from pic.engine.backend.history import backend_url, prune
 from pic.settings.stack_file import PROJECT
@@ -76,8 +77,11 @@ def history(stage: Stage) -> list[tuple[str, str, dict[str, int]]]:
     return [(update["kind"], update["result"], update["resourceChanges"]) for update in updates]
 
 
-FIRST = ("update", "succeeded", {"create": 4})
-LATER = ("update", "succeeded", {"same": 4})
+def update_of(stage: Stage, operation: str) -> tuple[str, str, dict[str, int]]:
+    """Return the entry of a run that does the same with every resource of the stack."""
+    # The stack, its provider, the hosts, and the buckets of the register in which they are.
+    count = 2 + 2 + len({bucket_of(stage.host(word)) for word in ("www", "shop")})
+    return "update", "succeeded", {operation: count}
 
 
 def test_a_stack_lives_in_the_backend_and_its_history_is_pruned(
@@ -91,7 +95,8 @@ def test_a_stack_lives_in_the_backend_and_its_history_is_pruned(
     assert backend_stage.up() == succeeded()
     assert backend_stage.up() == succeeded()
     before = backend_stage.identities()
-    assert history(backend_stage) == [LATER, LATER, FIRST]
+    first, later = update_of(backend_stage, "create"), update_of(backend_stage, "same")
+    assert history(backend_stage) == [later, later, first]
     entries, backups = names(backend_stage, "history"), names(backend_stage, "backups")
     assert (len(entries), len(backups)) == (6, 3)
     assert prune(backend.url, PROJECT, backend_stage.name, 3) == 0
@@ -105,9 +110,9 @@ def test_a_stack_lives_in_the_backend_and_its_history_is_pruned(
         entries[-2:],
         backups[-1:],
     )
-    assert history(backend_stage) == [LATER]
+    assert history(backend_stage) == [later]
     assert backend_stage.up() == succeeded()
-    assert history(backend_stage) == [LATER, LATER]
+    assert history(backend_stage) == [later, later]
     assert backend_stage.identities() == before
 
 
@@ -148,7 +153,7 @@ def test_the_loser_of_two_concurrent_runs_names_the_winner(
 
     assert winner.returncode == 0, printed
     assert lock_files(backend_stage) == []
-    assert history(backend_stage) == [FIRST]
+    assert history(backend_stage) == [update_of(backend_stage, "create")]
 
 
 def engine_of(stage: Stage) -> int:

@@ -126,7 +126,7 @@ def test_an_unwanted_object_that_a_lost_state_has_forgotten_is_deleted(
     assert (stage.remembered, set(stage.identities())) == ([www], {www})
 
 
-def test_a_refused_run_changes_nothing_until_its_digest_is_acknowledged(stage: Stage) -> None:
+def test_a_held_host_stays_until_its_digest_is_acknowledged(stage: Stage) -> None:
     stage.settings(maxRemovals=0, maxRemovalRatio=0)
     stage.ingress("web", "www")
     stage.ingress("old", "old")
@@ -134,18 +134,20 @@ def test_a_refused_run_changes_nothing_until_its_digest_is_acknowledged(stage: S
     stage.ingress("old", "old", class_name="nginx")
     before = stage.identities()
 
-    refused = stage.pic("up")
+    held = stage.pic("up")
 
-    digest = refused.err.strip().rpartition(" ")[2]
-    assert refused == PicRun(
-        3,
-        "",
-        f"pic: 1 of 2 hosts would be removed, but one run may remove at most 0 (pic:maxRemovals 0,"
-        f" pic:maxRemovalRatio 0): {stage.host('old')}.\nNothing was changed. If this is intended,"
-        f" acknowledge exactly these changes: pic up --acknowledge {digest}\n",
+    digest, host = held.out.rpartition("--acknowledge ")[2].split()[0], stage.host("old")
+    reason = "pic has removed as many hosts as it may (pic:maxRemovals, pic:removalWindow)"
+    assert held == PicRun(
+        8,
+        f"1 change held. Everything else is not affected:\n= {host} stays in {stage.name} (public):"
+        f" {reason} (removed {digest})\nIf you want it: pic up --acknowledge {digest}\n"
+        "Done: nothing changed.\n",
+        held.err,
     )
     assert stage.identities() == before
-    assert stage.pic("up", "--acknowledge", "0" * 12).code == 3
+    assert stage.pic("up", "--allow-held").code == 0
+    assert stage.pic("up", "--acknowledge", "0" * 16).code == 8
     assert stage.pic("up", "--acknowledge", digest).code == 0
     assert set(stage.identities()) == {stage.host("www")}
 
@@ -199,6 +201,7 @@ def test_a_failed_resource_is_reported_with_its_class_and_the_others_are_deploye
             }
         ],
         "error": None,
+        "held": [],
     }
     assert stage.pic("up").code == 0
     assert set(stage.identities()) == {stage.host("www"), stage.host("bad")}
@@ -311,7 +314,8 @@ def test_a_preview_shows_the_changes_without_making_them(stage: Stage) -> None:
 
     assert (answer.code, answer.err) == (
         7,
-        "pic: there are changes: 1 host becomes public, 1 new host (1 live, 2 planned)\n"
+        "pic: there are changes: 1 host becomes public, 1 new host, 1 part of the register (1 live,"
+        " 2 planned)\n"
         "pic: the engine agrees: 1 created\n",
     )
     assert stage.host("shop") in answer.out

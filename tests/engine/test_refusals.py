@@ -2,11 +2,13 @@
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from dev.controlplane import ControlPlane
-from pic.core.names import object_name
-from tests.engine.answers import Answer, failed, succeeded
+from pic.core.names import object_name, register_name
+from pic.core.register import bucket_of
+from tests.engine.answers import failed, succeeded
 from tests.engine.stage import Cluster, Stage
 from tests.support.admin_api import api_of
 
@@ -14,24 +16,27 @@ MANY = [f"h{number}" for number in range(6)]
 HINT = "install the CRDs of the Pangolin operator, or check that this is the right cluster"
 
 
-def digest(answer: Answer) -> str:
-    """Return the digest that a refusal prints."""
-    match = re.search(r"PIC_ACKNOWLEDGE=([0-9a-f]+) pulumi up", answer.complaints[0])
-    assert match, answer
+def digest(message: str) -> str:
+    """Return the digest that a refusal or a last warning prints."""
+    match = re.search(r"PIC_ACKNOWLEDGE=([0-9a-f]+) pulumi up", message)
+    assert match, message
     return match[1]
 
 
-def many_lose_their_class(stage: Stage) -> str:
-    """Expose seven hosts, remove six by mistake, and return the start of the refusal."""
+def many_lose_their_class(stage: Stage) -> None:
+    """Expose seven hosts, and take the class of six away by mistake."""
     stage.ingress("many", *MANY)
     stage.ingress("one", "one")
     assert stage.up().code == 0
     stage.ingress("many", *MANY, class_name="nginx")
-    hosts = ", ".join(stage.host(word) for word in MANY)
-    return (
-        "6 of 7 hosts would be removed, but one run may remove at most 5 (pic:maxRemovals 5,"
-        f" pic:maxRemovalRatio 0.2): {hosts}.\n"
-    )
+
+
+def all_lose_their_class(stage: Stage) -> str:
+    """Expose one host, take its class away, and return the start of the refusal."""
+    stage.ingress("web", "www")
+    assert stage.up().code == 0
+    stage.ingress("web", "www", class_name="nginx")
+    return f"None of the 1 live hosts would survive: {stage.host('www')}.\n"
 
 
 def next_step(digest: str) -> str:
@@ -42,29 +47,26 @@ def next_step(digest: str) -> str:
 
 
 def test_a_preview_of_a_refused_run_succeeds_with_a_warning(stage: Stage) -> None:
-    refusal = many_lose_their_class(stage)
+    refusal = all_lose_their_class(stage)
 
     answer = stage.preview()
 
-    assert answer == succeeded(
-        *(("delete", stage.host(word)) for word in MANY), warnings=answer.warnings
-    )
+    assert answer == succeeded(("delete", stage.host("www")), warnings=answer.warnings)
     assert [text.partition("Nothing")[0] for text in answer.warnings] == [
         f"`pulumi up` would refuse this:\n{refusal}"
     ]
 
 
-def test_removals_above_the_limit_need_an_acknowledgement(
-    stage: Stage,
-) -> None:
-    refusal = many_lose_their_class(stage)
+def test_removals_above_the_limit_need_an_acknowledgement(stage: Stage) -> None:
+    many_lose_their_class(stage)
     before = stage.objects()
 
-    refused = stage.up()
+    held = stage.up()
     unchanged = stage.objects()
-    acknowledged = stage.up(PIC_ACKNOWLEDGE=digest(refused))
+    acknowledged = stage.up(PIC_ACKNOWLEDGE=digest(held.warnings[-1]))
 
-    assert refused == failed(refusal + next_step(digest(refused)))
+    assert held == succeeded(warnings=held.warnings)
+    assert held.warnings[-1].startswith("6 changes held. Everything else is not affected:\n")
     assert unchanged == before
     assert acknowledged == succeeded(*(("delete", stage.host(word)) for word in MANY))
     assert set(stage.identities()) == {stage.host("one")}
@@ -72,45 +74,52 @@ def test_removals_above_the_limit_need_an_acknowledgement(
 
 def test_an_acknowledgement_does_not_cover_later_changes(stage: Stage) -> None:
     many_lose_their_class(stage)
-    earlier = digest(stage.up())
+    earlier = digest(stage.up().warnings[-1])
     before = stage.objects()
-    stage.ingress("one", "one", class_name="nginx")
+    stage.ingress("many", *MANY[:1], class_name="nginx")
+    stage.ingress("more", *MANY[1:])
 
     answer = stage.up(PIC_ACKNOWLEDGE=earlier)
 
-    assert (answer.code, answer.steps) == (1, ())
-    assert f"The acknowledgement {earlier} is for other changes." in answer.complaints[0]
-    assert digest(answer) != earlier
-    assert stage.objects() == before
+    assert answer.code == 0
+    assert (
+        f"AcknowledgementUnused: Setting acknowledge: {earlier} fits nothing that waits: it was"
+        " used, or something has changed"
+    ) in answer.warnings
+    assert {live["spec"]["name"] for live in before} - set(stage.identities()) == {
+        stage.host(MANY[0])
+    }
 
 
 def test_an_empty_plan_is_refused_even_for_one_host(stage: Stage) -> None:
-    stage.ingress("web", "www")
-    stage.up()
+    refusal = all_lose_their_class(stage)
     before = stage.objects()
-    stage.ingress("web", "www", class_name="nginx")
 
     answer = stage.up()
 
-    assert answer == failed(
-        f"The plan has no hosts, and 1 of 1 hosts would be removed: {stage.host('www')}.\n"
-        + next_step(digest(answer))
-    )
+    assert answer == failed(refusal + next_step(digest(answer.complaints[0])))
     assert stage.objects() == before
+    allowed = stage.up(PIC_ACKNOWLEDGE=digest(answer.complaints[0]))
+    assert (allowed.code, stage.objects()) == (0, [])
 
 
 def test_an_object_that_pic_did_not_create_is_not_overwritten(stage: Stage) -> None:
-    stage.ingress("web", "www")
+    stage.ingress("web", "www", "free")
     name = object_name(stage.name, "web", stage.host("www"))
     spec = {"name": "theirs", "httpConfig": {"subdomain": "theirs", "domainName": "example.net"}}
     stage.cluster.apply("PangolinResource", stage.name, name, spec)
-    before = stage.objects()
+    before = stage.object_named(name)
 
-    assert stage.up() == failed(
-        f"PangolinResource {stage.name}/{name} would be overwritten, but pic did not create it."
-        " Delete or rename it.\nNothing was changed."
+    assert stage.up() == succeeded(
+        ("create", "cluster"),
+        ("create", stage.host("free")),
+        warnings=[
+            f"HostConflict: Ingress {stage.name}/web: PangolinResource {stage.name}/{name} has the"
+            f" name that {stage.host('www')} needs, and pic did not make it: delete it, or use"
+            " another host"
+        ],
     )
-    assert stage.objects() == before
+    assert stage.object_named(name) == before
 
 
 def test_a_wrong_setting_deletes_nothing(stage: Stage) -> None:
@@ -209,9 +218,11 @@ def test_a_user_without_permissions_changes_nothing(stage: Stage) -> None:
 
     answer = stage.up(KUBECONFIG=kubeconfig)
 
-    # The engine refreshes before the program runs, so the plugin reports the error.
-    name = before[0][0]["metadata"]["name"]
-    assert answer == failed(
+    # The engine refreshes before the program runs, so the plugin reports the errors.
+    name, bucket = before[0][0]["metadata"]["name"], bucket_of(stage.host("www"))
+    assert replace(answer, complaints=tuple(sorted(answer.complaints))) == failed(
+        f'configmaps "{register_name(stage.name, bucket)}" is forbidden: User "nobody" cannot get'
+        f' resource "configmaps" in API group "" in the namespace "{stage.name}"',
         f'pangolinresources.tunnel.pangolin.io "{name}" is forbidden: User "nobody" cannot get'
         ' resource "pangolinresources" in API group "tunnel.pangolin.io" in the namespace'
         f' "{stage.name}"',
