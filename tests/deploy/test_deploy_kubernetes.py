@@ -63,8 +63,9 @@ def needed(*permissions: Permission) -> set[tuple[str, str, str, str]]:
     return {(it.group, it.resource, it.verb, it.name) for it in permissions}
 
 
-PANGOLIN, BOTH = Settings(), Settings(targets=tuple(TargetName))
-LISTED = needed(*read_permissions(Settings(namespaces=("apps",))))
+PANGOLIN = Settings(register_namespace="pic")
+BOTH = Settings(register_namespace="pic", targets=tuple(TargetName))
+LISTED = needed(*read_permissions(Settings(register_namespace="pic", namespaces=("apps",))))
 UP = (*read_permissions(PANGOLIN), *write_permissions(PANGOLIN))
 
 
@@ -84,7 +85,7 @@ def test_each_account_has_exactly_the_permissions_that_pic_needs(
 
 
 def test_a_component_grants_the_additional_permissions_of_a_setting() -> None:
-    classes = Settings(ingress_classes=("",))
+    classes = Settings(register_namespace="pic", ingress_classes=("",))
 
     assert granted(DEPLOY / "components/pihole/role.yaml") == needed(
         *write_permissions(BOTH)
