@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -53,6 +53,16 @@ def digest_of(*parts: object) -> str:
     """Return the digest that names one change."""
     text = json.dumps(parts)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def acknowledging(held: Sequence[Held]) -> str:
+    """Return the digest that lets everything through that is held; empty for nothing.
+
+    For one change it is that of the change, so that it stays valid if another one is held later.
+    """
+    if len(held) == 1:
+        return held[0].digest
+    return digest_of_all(change.digest for change in held) if held else ""
 
 
 def digest_of_all(digests: Iterable[str]) -> str:

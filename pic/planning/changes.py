@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pic.core.held import Held, digest_of_all
+from pic.core.held import Held, acknowledging
 from pic.core.model import LiveResource, Plan, Resource, Snapshot, Spec
 from pic.planning import serialise
 from pic.planning.inventory import Inventory
@@ -168,7 +168,7 @@ class Changes:
     @property
     def acknowledge_all(self) -> str:
         """The digest that acknowledges everything that is held; empty if nothing is."""
-        return digest_of_all(held.digest for held in self.held) if self.held else ""
+        return acknowledging(self.held)
 
     @property
     def needs_run(self) -> bool:

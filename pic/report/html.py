@@ -77,8 +77,7 @@ def _refusal(review: Review) -> Iterator[str]:
 
 def _held(review: Review) -> Iterator[str]:
     yield '<div class="held">'
-    yield "<p>Some changes are held. Everything else is not affected. To let all of them"
-    yield "through:</p>"
+    yield "<p>Some changes are held. Everything else is not affected. To let them through:</p>"
     yield f"<pre>{_safe(review.held_command)}</pre>"
     yield "</div>"
 

@@ -75,7 +75,7 @@ def _refusal(review: Review) -> Iterator[str]:
 
 def _held(review: Review) -> Iterator[str]:
     yield "> [!WARNING]"
-    yield "> Some changes are held. Everything else is not affected. To let all of them through:"
+    yield "> Some changes are held. Everything else is not affected. To let them through:"
     yield ">"
     yield "> ```sh"
     yield f"> {review.held_command}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from tabulate import tabulate
 
-from pic.core.held import Held, Verdict, digest_of_all
+from pic.core.held import Held, Verdict, acknowledging
 from pic.core.model import LiveResource, Plan, Record, Resource
 from pic.core.notices import Level, Notice
 from pic.core.outside import OutsideChange, OutsideExposure
@@ -127,9 +127,8 @@ def render_held(held: Sequence[Held], command: str) -> str:
         return ""
     lines = [f"{_many(len(held), 'change')} held. Everything else is not affected:"]
     lines += [f"= {visible(_held_line(change))}" for change in held]
-    digest = held[0].digest if len(held) == 1 else digest_of_all(it.digest for it in held)
     which = "it" if len(held) == 1 else "all of them"
-    lines.append(f"If you want {which}: {command.format(digest)}")
+    lines.append(f"If you want {which}: {command.format(acknowledging(held))}")
     return "\n".join(lines)
 
 

@@ -98,10 +98,47 @@ def test_the_whole_report_of_a_pull_request(capsys: Capture, form: str, file: st
     assert diff(capsys, *WHOLE, "--output", form) == (0, (DATA / file).read_text(), "")
 
 
-def test_acknowledged_changes_are_shown_with_the_others(capsys: Capture) -> None:
-    words = ("--config", f"acknowledge={HELD}", "--output", "markdown")
+@pytest.mark.parametrize(
+    ("form", "file"),
+    [
+        ("text", "acknowledged.txt"),
+        ("markdown", "acknowledged.md"),
+        ("html", "acknowledged.html"),
+        ("json", "acknowledged.json"),
+    ],
+)
+def test_acknowledged_changes_are_shown_with_the_others(
+    capsys: Capture, form: str, file: str
+) -> None:
+    words = ("--config", f"acknowledge={HELD}", "--output", form)
 
-    assert diff(capsys, *WHOLE, *words) == (0, (DATA / "acknowledged.md").read_text(), "")
+    assert diff(capsys, *WHOLE, *words) == (0, (DATA / file).read_text(), "")
+
+
+def test_the_digest_of_one_change_lets_only_that_one_through(capsys: Capture) -> None:
+    held = json.loads((DATA / "review.json").read_text())["held"]
+    words = ("--config", f"acknowledge={held[0]['digest']}", "--output", "json")
+
+    code, text, _ = diff(capsys, *WHOLE, *words)
+
+    report = json.loads(text)
+    assert (code, report["held"], report["weakened"]) == (
+        0,
+        held[1:],
+        [{"host": "admin.example.com", "loses": ["login"], "after": "public"}],
+    )
+
+
+def test_a_digest_that_fits_nothing_is_reported(capsys: Capture) -> None:
+    words = ("--config", "acknowledge=0123456789abcdef", "--expect-no-changes")
+
+    code, text, _ = diff(capsys, *words)
+
+    assert code == 0
+    assert (
+        "Warning: AcknowledgementUnused: Setting acknowledge: 0123456789abcdef fits nothing that"
+        " waits: it was used, or something has changed"
+    ) in text.splitlines()
 
 
 def test_text_is_the_default_format(capsys: Capture) -> None:
