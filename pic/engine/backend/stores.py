@@ -1,9 +1,10 @@
-"""Lists and removes the files of a state backend: in a folder, a bucket or a database table.
+"""Lists, reads and removes the files of a state backend: in a folder, a bucket or a database table.
 
 The URL of a backend means the same here as in the Pulumi CLI, including its oddities. The packages
 for buckets and tables are optional, and imported only for such a backend.
 """
 
+import base64
 import contextlib
 import importlib
 import os
@@ -11,30 +12,29 @@ import pwd
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pic.core.errors import EngineError
+from pic.engine.backend.store_options import Query, bucket_options, table_options
 
 DISTRIBUTION = "pangolin-ingress-controller"
 FILE = "file://"
-# A store that does not answer must not delay the end of a run for long.
-TIMEOUT_SECONDS = 10
-
-Query = Mapping[str, str]
 Load = Callable[[str], Any]
 
 
 class Store(Protocol):
     """The files of a backend, in folders below `.pulumi`.
 
-    Both methods raise EngineError if the store cannot be used.
+    All methods raise EngineError if the store cannot be used.
     """
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files in a folder; none if the folder does not exist."""
+
+    def read(self, folder: str, name: str) -> bytes | None:
+        """Return the content of a file; None if it does not exist."""
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
         """Remove files from a folder, and return how many existed."""
@@ -54,7 +54,7 @@ def open_store(
     Raises:
         EngineError: pic does not support such a backend, or the store cannot be used.
     """
-    parts = _split(url)
+    parts = split(url)
     query = dict(parse_qsl(parts.query))
     if files := folder(url, Path.cwd()):
         yield files
@@ -81,6 +81,10 @@ class NoStore:
         """Return nothing."""
         return []
 
+    def read(self, _folder: str, _name: str) -> bytes | None:
+        """Return nothing."""
+        return None
+
     def remove(self, _folder: str, _names: Sequence[str]) -> int:
         """Remove nothing."""
         return 0
@@ -97,6 +101,12 @@ class FolderStore:
         with _as_engine_error(OSError), contextlib.suppress(FileNotFoundError):
             return os.listdir(self.root / folder)  # noqa: PTH208 - only names are needed
         return []
+
+    def read(self, folder: str, name: str) -> bytes | None:
+        """Return the content of a file; None if it does not exist."""
+        with _as_engine_error(OSError), contextlib.suppress(FileNotFoundError):
+            return (self.root / folder / name).read_bytes()
+        return None
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
         """Remove files with their attributes. A file and its attributes count as one."""
@@ -121,7 +131,7 @@ def folder(url: str, root: Path) -> FolderStore | None:
     Raises:
         EngineError: The URL cannot be read.
     """
-    parts = _split(url)
+    parts = split(url)
     if parts.scheme != "file":
         return None
     prefix = dict(parse_qsl(parts.query)).get("prefix", "")
@@ -148,6 +158,15 @@ class BucketStore:
         with _as_engine_error(self.obstore.exceptions.BaseError):
             pages = list(self.bucket.list(prefix))
         return [entry["path"].removeprefix(prefix) for page in pages for entry in page]
+
+    def read(self, folder: str, name: str) -> bytes | None:
+        """Return the content of an object; None if it does not exist."""
+        with _as_engine_error(self.obstore.exceptions.BaseError):
+            try:
+                answer = self.bucket.get(f"{self.base}.pulumi/{folder}/{name}")
+                return bytes(answer.bytes())
+            except (FileNotFoundError, self.obstore.exceptions.NotFoundError):
+                return None
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
         """Remove objects. The package sends a thousand keys in one request."""
@@ -178,6 +197,13 @@ class TableStore:
         with _as_engine_error(self.psycopg.Error):
             rows = self._execute("SELECT key FROM {} WHERE starts_with(key, %s)", prefix)
             return [row[0].removeprefix(prefix) for row in rows]
+
+    def read(self, folder: str, name: str) -> bytes | None:
+        """Return the content of a row; None if it does not exist."""
+        key = f"{self.base}.pulumi/{folder}/{name}"
+        with _as_engine_error(self.psycopg.Error):
+            rows = self._execute("SELECT data FROM {} WHERE key = %s", key).fetchall()
+        return next((_content(row[0]) for row in rows), None)
 
     def remove(self, folder: str, names: Sequence[str]) -> int:
         """Remove rows in one statement."""
@@ -215,75 +241,9 @@ def _table(
         yield TableStore(psycopg, connection, table, _base(parts, query))
 
 
-def bucket_options(parts: SplitResult, query: Query) -> dict[str, Any]:
-    """Translate the URL of an `s3://` backend into arguments of obstore's S3Store.
-
-    Credentials come from the environment, or from the metadata service of the machine.
-
-    Raises:
-        EngineError: The URL names credentials in a way that only the CLI supports.
-    """
-    for name in ("profile", "role"):
-        if name in query:
-            raise EngineError(
-                f"pic prunes with credentials from the environment, not with {name}=… in the URL of"
-                " the backend"
-            )
-    timeout = timedelta(seconds=TIMEOUT_SECONDS)
-    endpoint = _endpoint(query)
-    path_style = _is_true(query, "s3ForcePathStyle") or _is_true(query, "use_path_style")
-    if endpoint and not path_style:
-        scheme, _, host = endpoint.partition("://")
-        endpoint = f"{scheme}://{parts.netloc}.{host}"
-    optional = {"endpoint": endpoint, "region": query.get("region")}
-    return {
-        "bucket": parts.netloc,
-        "virtual_hosted_style_request": not path_style,
-        "skip_signature": _is_true(query, "anonymous"),
-        "client_options": {"timeout": timeout, "allow_http": endpoint.startswith("http://")},
-        "retry_config": {"max_retries": 2, "retry_timeout": timeout},
-        **{name: value for name, value in optional.items() if value},
-    }
-
-
-def table_options(
-    parts: SplitResult, query: Query, environment: Mapping[str, str], keywords: set[str]
-) -> dict[str, Any]:
-    """Translate the URL of a `postgres://` backend into connection parameters of libpq.
-
-    The CLI's driver has other defaults than libpq. It sets a query parameter that is no connection
-    parameter as a run-time parameter of the session.
-
-    Args:
-        parts: The parts of the URL.
-        query: The query of the URL.
-        environment: Holds the defaults of libpq, such as PGHOST.
-        keywords: The connection parameters that libpq has.
-
-    Raises:
-        EngineError: The URL cannot be read. The message does not show it: it may hold a password.
-    """
-    try:
-        port = parts.port
-    except ValueError:
-        raise EngineError("the URL of the backend cannot be read") from None
-    address = {
-        "host": parts.hostname or environment.get("PGHOST") or "localhost",
-        "port": port,
-        "user": unquote(parts.username or ""),
-        "password": unquote(parts.password or ""),
-        "dbname": unquote(parts.path.strip("/")),
-        "sslmode": environment.get("PGSSLMODE") or "require",
-        "connect_timeout": environment.get("PGCONNECT_TIMEOUT") or TIMEOUT_SECONDS,
-    }
-    others = {name: value for name, value in query.items() if name not in ("table", "prefix")}
-    session = [
-        f"-c {name}={_escaped(others[name])}" for name in sorted(others) if name not in keywords
-    ]
-    connection = {name: value for name, value in others.items() if name in keywords}
-    options = " ".join([*filter(None, [connection.pop("options", "")]), *session])
-    parameters = {**address, **connection, "options": options}
-    return {name: value for name, value in parameters.items() if value}
+def _content(value: Any) -> bytes:
+    """Return a file from its column: json, or bytea in a table of an old release of the CLI."""
+    return value if isinstance(value, bytes) else base64.b64decode(value["data"])
 
 
 def absolute(url: str, root: Path) -> str:
@@ -324,23 +284,12 @@ def _base(parts: SplitResult, query: Query) -> str:
     return f"{query.get('prefix', '')}{folder}{slash}"
 
 
-def _endpoint(query: Query) -> str:
-    endpoint = query.get("endpoint", "")
-    if not endpoint or "://" in endpoint:
-        return endpoint
-    plain = _is_true(query, "disableSSL") or _is_true(query, "disable_https")
-    return f"{'http' if plain else 'https'}://{endpoint}"
+def split(url: str) -> SplitResult:
+    """Split the URL of a backend.
 
-
-def _is_true(query: Query, name: str) -> bool:
-    return query.get(name, "").lower() in ("1", "t", "true")
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace(" ", "\\ ")
-
-
-def _split(url: str) -> SplitResult:
+    Raises:
+        EngineError: It cannot be read. The message does not show it: it may hold a password.
+    """
     try:
         return urlsplit(url)
     except ValueError:

@@ -1,13 +1,11 @@
-"""Tests how pic reads the URLs of backends, and lists and removes their files."""
+"""Tests how pic opens backends, and lists, reads and removes their files."""
 
 import os
 import pwd
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
 
 import obstore
 import psycopg
@@ -15,15 +13,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from pic.core.errors import EngineError
-from pic.engine.backend.stores import (
-    FolderStore,
-    absolute,
-    bucket_options,
-    open_store,
-    table_options,
-)
-
-KEYWORDS = {"host", "port", "user", "password", "dbname", "sslmode", "connect_timeout", "options"}
+from pic.engine.backend.stores import FolderStore, absolute, open_store
 
 
 def error_of(call: Callable[[], object]) -> str:
@@ -100,6 +90,15 @@ def test_a_missing_file_does_not_count_as_removed(tmp_path: Path) -> None:
     assert FolderStore(tmp_path).names("a") == []
 
 
+def test_a_file_is_read_unless_it_has_just_gone(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1").write_text("one")
+
+    assert FolderStore(tmp_path).read("a", "1") == b"one"
+    assert FolderStore(tmp_path).read("a", "2") is None
+    assert error_of(lambda: FolderStore(tmp_path).read("a", ".")).startswith("[Errno 21]")
+
+
 def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
 
@@ -114,7 +113,7 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["https://api.pulumi.com", "http://localhost:3000", ""])
 def test_the_history_of_a_service_is_not_pruned(url: str) -> None:
     with open_store(url) as store:
-        assert (store.names("a"), store.remove("a", ["b"])) == ([], 0)
+        assert (store.names("a"), store.read("a", "b"), store.remove("a", ["b"])) == ([], None, 0)
 
 
 @pytest.mark.parametrize(
@@ -148,63 +147,17 @@ def test_the_error_for_a_missing_package_says_how_to_install_it(
 # Buckets.
 
 
-def bucket_of(url: str) -> dict[str, Any]:
-    parts = urlsplit(url)
-    return bucket_options(parts, dict(parse_qsl(parts.query)))
-
-
-BUCKET = {
-    "bucket": "states",
-    "virtual_hosted_style_request": True,
-    "skip_signature": False,
-    "client_options": {"timeout": timedelta(seconds=10), "allow_http": False},
-    "retry_config": {"max_retries": 2, "retry_timeout": timedelta(seconds=10)},
-}
-PLAIN = {"timeout": timedelta(seconds=10), "allow_http": True}
-
-
-@pytest.mark.parametrize(
-    ("query", "options"),
-    [
-        ("", {}),
-        ("region=eu-west-1&anonymous=true", {"region": "eu-west-1", "skip_signature": True}),
-        (
-            "endpoint=minio:9000&s3ForcePathStyle=true&disableSSL=true",
-            {
-                "endpoint": "http://minio:9000",
-                "virtual_hosted_style_request": False,
-                "client_options": PLAIN,
-            },
-        ),
-        (
-            "endpoint=minio:9000&use_path_style=1",
-            {"endpoint": "https://minio:9000", "virtual_hosted_style_request": False},
-        ),
-        ("endpoint=http://a.org", {"endpoint": "http://states.a.org", "client_options": PLAIN}),
-    ],
-)
-def test_an_s3_url_means_the_same_as_to_the_engine(query: str, options: Mapping[str, Any]) -> None:
-    assert bucket_of(f"s3://states/deep?{query}") == {**BUCKET, **options}
-
-
-@pytest.mark.parametrize("name", ["profile", "role"])
-def test_credentials_in_the_url_of_a_bucket_are_an_error(name: str) -> None:
-    assert error_of(lambda: bucket_of(f"s3://states?{name}=x")) == (
-        f"pic prunes with credentials from the environment, not with {name}=… in the URL of the"
-        " backend"
-    )
-
-
-def test_objects_of_a_bucket_are_listed_and_removed_below_the_path_of_the_url() -> None:
+def test_objects_of_a_bucket_are_listed_read_and_removed_below_the_path_of_the_url() -> None:
     memory = MemoryStore()
     for key in ("team/deep/.pulumi/a/1", "team/deep/.pulumi/a/2", ".pulumi/a/3"):
-        memory.put(key, b"")
+        memory.put(key, key[-1:].encode())
     fake = SimpleNamespace(
         store=SimpleNamespace(S3Store=lambda **_: memory), exceptions=obstore.exceptions
     )
 
     with open_store("s3://states/deep?prefix=team/", {}, lambda _: fake) as store:
         assert sorted(store.names("a")) == ["1", "2"]
+        assert (store.read("a", "1"), store.read("a", "3")) == (b"1", None)
         assert store.remove("a", ["1"]) == 1
         assert store.names("a") == ["2"]
 
@@ -221,50 +174,8 @@ def test_a_bucket_that_cannot_be_opened_is_an_error() -> None:
 # Tables.
 
 
-def table_of(url: str, **environment: str) -> dict[str, Any]:
-    parts = urlsplit(url)
-    return table_options(parts, dict(parse_qsl(parts.query)), environment, KEYWORDS)
-
-
-DATABASE = {"host": "localhost", "sslmode": "require", "connect_timeout": 10}
-
-
-@pytest.mark.parametrize(
-    ("url", "environment", "options"),
-    [
-        ("postgres://", {}, {}),
-        (
-            "postgres://",
-            {"PGHOST": "db", "PGSSLMODE": "disable", "PGCONNECT_TIMEOUT": "3"},
-            {"host": "db", "sslmode": "disable", "connect_timeout": "3"},
-        ),
-        (
-            "postgres://me:p%40ss@db:99/states?table=mine&sslmode=verify-full&prefix=x",
-            {"PGHOST": "other", "PGSSLMODE": "disable"},
-            {
-                "host": "db",
-                "port": 99,
-                "user": "me",
-                "password": "p@ss",
-                "dbname": "states",
-                "sslmode": "verify-full",
-            },
-        ),
-        (
-            "postgres://?search_path=a b&options=-c x=1&TimeZone=UTC",
-            {},
-            {"options": "-c x=1 -c TimeZone=UTC -c search_path=a\\ b"},
-        ),
-    ],
-)
-def test_a_postgres_url_means_the_same_as_to_the_engine(
-    url: str, environment: Mapping[str, str], options: Mapping[str, Any]
-) -> None:
-    assert table_of(url, **environment) == {**DATABASE, **options}
-
-
 class Connection:
-    """A connection that records its statements and answers each with two rows."""
+    """A connection that records its statements and answers each with two rows, or with none."""
 
     def __init__(self) -> None:
         self.statements: list[tuple[str, object]] = []
@@ -282,6 +193,14 @@ class Connection:
     def __iter__(self) -> Any:
         return iter([("states/.pulumi/a/1",), ("states/.pulumi/a/2",)])
 
+    def fetchall(self) -> list[tuple[object]]:
+        contents: dict[object, object] = {
+            "states/.pulumi/a/1": b"one",
+            "states/.pulumi/a/2": {"data": "dHdv"},
+        }
+        key = self.statements[-1][1]
+        return [(contents[key],)] if key in contents else []
+
     rowcount = 1
 
 
@@ -289,15 +208,20 @@ def library(connect: Callable[..., object]) -> SimpleNamespace:
     return SimpleNamespace(connect=connect, sql=psycopg.sql, pq=psycopg.pq, Error=psycopg.Error)
 
 
-def test_rows_of_a_table_are_listed_and_removed_below_the_name_of_the_database() -> None:
+def test_rows_of_a_table_are_listed_read_and_removed_below_the_name_of_the_database() -> None:
     connection = Connection()
     url = "postgres://db/states?table=Ours.State"
 
     with open_store(url, {}, lambda _: library(lambda **_: connection)) as store:
         assert store.names("a") == ["1", "2"]
+        # The column has the type bytea in old tables, and json in new ones.
+        assert [store.read("a", name) for name in ("1", "2", "3")] == [b"one", b"two", None]
         assert store.remove("a", ["1", "3"]) == 1
     assert connection.statements == [
         ('SELECT key FROM "ours"."state" WHERE starts_with(key, %s)', "states/.pulumi/a/"),
+        ('SELECT data FROM "ours"."state" WHERE key = %s', "states/.pulumi/a/1"),
+        ('SELECT data FROM "ours"."state" WHERE key = %s', "states/.pulumi/a/2"),
+        ('SELECT data FROM "ours"."state" WHERE key = %s', "states/.pulumi/a/3"),
         (
             'DELETE FROM "ours"."state" WHERE key = ANY(%s)',
             ["states/.pulumi/a/1", "states/.pulumi/a/3"],
