@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dev.toolchain import Toolchain
+from pic.core import private_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("Pulumi.yaml", "__main__.py", "pic", "plugins", "requirements.txt", ".venv")
@@ -57,6 +58,7 @@ class Workspace:
             "KUBECONFIG": str(self.kubeconfig),
             "PULUMI_BACKEND_URL": f"file://{self.state}",
             "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
+            private_folder.VARIABLE: os.environ.get(private_folder.VARIABLE) or str(self.path),
             **self.extra,
         }
 

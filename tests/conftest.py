@@ -1,10 +1,22 @@
-"""Fails every test that prints one of the secrets in tests/support/planted.py."""
+"""Fails every test that prints one of the secrets in tests/support/planted.py.
 
-from collections.abc import Generator
+The locks and records of runs are in a temporary folder.
+"""
+
+from collections.abc import Generator, Iterator
 
 import pytest
 
+from pic.core import private_folder
 from tests.support.planted import leaks
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("runtime")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(private_folder.VARIABLE, str(folder))
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,6 +7,9 @@ its own. This process is their subreaper (see prctl(2), Linux only), so the kern
 parent. It ends them when the program ends, when it receives SIGTERM, and when its own parent dies,
 even by SIGKILL. They have a few seconds for that, because a plugin may hold a session of Pi-hole.
 SIGINT is left to the program: a terminal sends it to the whole process group.
+
+If the variable PIC_RUN_RECORD names a file, the program adds a line with its pid and its start to
+that file before it begins: whoever finds a lock of this program later can tell whether it runs.
 """
 
 import contextlib
@@ -22,6 +25,7 @@ GRACE_SECONDS, REPEAT_SECONDS = 3.0, 0.1
 # just before a blocking waitpid: Python runs handlers between two of its own instructions only.
 WAITED_FOR = (signal.SIGCHLD, signal.SIGTERM)
 Mask = tuple[int, ...]
+RECORD = "PIC_RUN_RECORD"
 
 
 def main(arguments: list[str], calls: "SystemCalls") -> None:
@@ -37,7 +41,8 @@ def main(arguments: list[str], calls: "SystemCalls") -> None:
     calls.set_option(PR_SET_PDEATHSIG, signal.SIGTERM)
     if calls.parent() != parent:  # The parent died before the line above.
         sys.exit("the parent process has ended")
-    child = start(program, calls, inherited)
+    # The program does not inherit the variable, so it cannot record its own children by mistake.
+    child = start(program, calls, inherited, os.environ.pop(RECORD, ""))
     try:
         code = os.waitstatus_to_exitcode(wait_for(child, calls))
     finally:
@@ -47,11 +52,13 @@ def main(arguments: list[str], calls: "SystemCalls") -> None:
     sys.exit(code if code >= 0 else 128 - code)
 
 
-def start(program: list[str], calls: "SystemCalls", mask: "Mask") -> int:
+def start(program: list[str], calls: "SystemCalls", mask: "Mask", record: str = "") -> int:
     """Start the program with a signal mask, and return its pid."""
     child = calls.fork()
     if child == 0:
         calls.set_mask(mask)
+        if record:
+            add_process(record)
         try:
             os.execvp(program[0], program)  # noqa: S606 - a shell is not needed
         except OSError as error:
@@ -59,6 +66,14 @@ def start(program: list[str], calls: "SystemCalls", mask: "Mask") -> int:
             # 127 is what shells return for a program that does not exist.
             calls.leave(127)
     return child
+
+
+def add_process(record: str) -> None:
+    """Add this process to a record; running a program changes neither its pid nor its start."""
+    with contextlib.suppress(OSError):
+        fields = stat_fields(os.getpid())
+        with open(record, "a") as file:  # noqa: PTH123 - pathlib is slow to import
+            file.write(f'{{"pid": {os.getpid()}, "start": {fields[19]}}}\n')
 
 
 def wait_for(child: int, calls: "SystemCalls") -> int:
@@ -130,12 +145,17 @@ class SystemCalls:
 def parent_of(pid: int) -> int:
     """Return the pid of the parent of a process; 0 if the process has ended."""
     try:
-        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - pathlib is slow to import
-            # The second field is the name of the program, in parentheses. It may contain spaces and
-            # parentheses itself, so the rest begins after the last one.
-            return int(stat.read().rpartition(")")[2].split()[1])
+        return int(stat_fields(pid)[1])
     except OSError:
         return 0
+
+
+def stat_fields(pid: int) -> list[str]:
+    """Return what the kernel tells about a process, from its state on."""
+    with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - pathlib is slow to import
+        # The second field is the name of the program, in parentheses. It may contain spaces and
+        # parentheses itself, so the rest begins after the last one.
+        return stat.read().rpartition(")")[2].split()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pulumi import automation
 from pulumi.automation import LocalWorkspace, OutputMap, PulumiCommand, UpdateSummary
 
 from pic.core.errors import EngineError
+from pic.engine.backend import run_records
 from pic.engine.pulumi_command import Command
 
 PARALLEL = "32"  # steps at the same time: they wait for the API server, not for a processor
@@ -33,12 +34,14 @@ class Automation:
     Attributes:
         environment: The environment of this process.
         command: Starts the CLI.
+        record: The record of the run, to which the supervisor adds the process of the CLI.
     """
 
     root: Path
     stack: str
     environment: Mapping[str, str]
     command: Command
+    record: Path | None = None
 
     def run(self, operation: str, **arguments: object) -> None:
         """Run an operation to its end, whether it succeeds or fails.
@@ -74,6 +77,7 @@ class Automation:
                 "PULUMI_OPTION_JSON": "true",
                 "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
                 "PULUMI_EXPERIMENTAL": "",
+                **({run_records.VARIABLE: str(self.record)} if self.record else {}),
                 **GARBAGE_COLLECTION,
                 **{key: value for key, value in self.environment.items() if key in OVERRIDES},
             },

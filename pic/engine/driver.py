@@ -361,7 +361,7 @@ def engine_for(
         environment: The environment of this process.
         on_progress: Gets the outcome so far, during a run.
         kubeconfig: Leads to the cluster that the run has read.
-        steal_after: Remove locks of other hosts that are older than this; None removes none.
+        steal_after: Remove locks of unknown owners that are older than this; None removes none.
     """
     private_kubeconfig.remove_abandoned()
     root, command = Path.cwd(), Command(environment)

@@ -5,10 +5,8 @@ Reading outputs and state takes the CLI alone. Only an operation imports the Aut
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,12 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pic.cluster.pinned import Pinned
-from pic.core import logs
+from pic.core import logs, private_folder
 from pic.core.command_result import CommandResult
 from pic.core.errors import EngineError, InterruptedRunError, LockedError
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.engine import private_kubeconfig
-from pic.engine.backend import locks, state
+from pic.engine.backend import history, locks, place, run_records, state, stores
+from pic.engine.backend.run_records import Recording
 from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Command
@@ -39,11 +38,11 @@ class Engine:
         root: The folder of Pulumi.yaml.
         environment: The environment of this process.
         on_progress: Gets the outcome so far, during an operation.
-        steal_after: The age from which a lock of another host counts as abandoned; None never
+        steal_after: The age from which a lock of an unknown owner counts as abandoned; None never
             removes such a lock.
         kubeconfig: The only way to a cluster that an operation gets; None leaves it to the
             environment.
-        lock_folder: Where `exclusive` puts its lock, the same for all runs of this host.
+        runtime_folder: Where runs keep their locks and records, the same for all of this user.
     """
 
     root: Path
@@ -52,7 +51,7 @@ class Engine:
     on_progress: Callable[[Outcome], None] = lambda _: None
     command: Command = field(default_factory=Command)
     steal_after: timedelta | None = None
-    lock_folder: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    runtime_folder: Path = field(default_factory=private_folder.path)
     kubeconfig: Pinned | None = None
     _contexts: frozenset[str] = frozenset()
     _prefetched: "Future[Raw | None] | None" = None
@@ -126,14 +125,13 @@ class Engine:
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keep other runs of pic on this host away from this stack.
-
-        Otherwise one run could remove a lock that another run has just created.
+        """Keep other runs of pic of this user away from this stack, whatever their checkout.
 
         Raises:
             LockedError: Another run has the stack.
+            SettingsError: The folder of the lock is not private.
         """
-        path = self.lock_folder / f"pic-{os.getuid()}-{self._fingerprint()}.lock"
+        path = private_folder.prepare(self.runtime_folder) / f"{self._key}.lock"
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "r+") as file:
             try:
@@ -148,10 +146,13 @@ class Engine:
             print(os.getpid(), file=file, flush=True)
             yield
 
-    def _fingerprint(self) -> str:
-        backend = self.environment.get("PULUMI_BACKEND_URL", "")
-        text = f"{backend}\n{self.root.resolve()}\n{self.stack}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+    @property
+    def _backend(self) -> str:
+        return history.backend_url(self.root, self.environment)
+
+    @property
+    def _key(self) -> str:
+        return place.key(self._backend, self.stack)
 
     def _run_cli(self, *arguments: str) -> CommandResult:
         command = [*arguments, "--stack", self.stack]
@@ -168,30 +169,40 @@ class Engine:
     def _run(self, operation: str, **arguments: object) -> Outcome:
         try:
             return self._attempt(operation, **arguments)
-        except _DeadLocksError:
-            # The CLI can only remove all locks of a stack at once, and all of them are dead.
-            _checked(self._run_cli("cancel", "--yes"))
+        except _DeadLocksError as error:
+            self._remove_dead_locks(error.owners)
             return self._attempt(operation, **arguments)
 
     def _attempt(self, operation: str, **arguments: object) -> Outcome:
         from pic.engine import automation  # noqa: PLC0415 - a fifth of a second to import
 
         outcome, errors = Outcome(), list[str]()
+        record = self._begin_record(operation)
 
         def add(line: str) -> None:
+            record.confirm()
             outcome.add_line(line)
             self.on_progress(outcome)
 
         with self._pinned_environment() as environment:
-            api = automation.Automation(self.root, self.stack, environment, self.command)
+            api = automation.Automation(
+                self.root, self.stack, environment, self.command, record.path
+            )
             try:
                 api.run(operation, on_output=add, on_error=errors.append, **arguments)
             except RuntimeError as error:
                 # A preview raises this when the engine did not finish; _check says why.
                 if self.command.code == 0:
                     raise EngineError(str(error)) from error
+        if self.command.code == 0:
+            record.discard()
         self._check(outcome, "\n".join(errors).strip())
         return outcome
+
+    def _begin_record(self, operation: str) -> Recording:
+        if operation == "preview":  # it takes no lock
+            return Recording(None, self._key)
+        return run_records.begin(self.runtime_folder, self._key)
 
     @contextlib.contextmanager
     def _pinned_environment(self) -> Iterator[Mapping[str, str]]:
@@ -217,16 +228,48 @@ class Engine:
         raise EngineError(errors.removeprefix("error: "))
 
     def _locked(self, owners: Sequence[locks.Lock]) -> LockedError:
+        message = _lock_message(self.stack, owners)
+        if any(map(self._judge().is_dead, owners)):
+            return _DeadLocksError(message, owners)
+        return LockedError(message)
+
+    def _judge(self) -> locks.Judge:
         before = datetime.now(UTC) - self.steal_after if self.steal_after else None
-        if not locks.all_dead(owners, before):
-            return LockedError(_lock_message(self.stack, owners))
-        if others := locks.of_other_hosts(owners):
-            logs.log(logs.WARN, f"removing the lock that was left by {', '.join(map(str, others))}")
-        return _DeadLocksError(_lock_message(self.stack, owners))
+        return locks.Judge(run_records.read(self.runtime_folder, self._key), before)
+
+    def _remove_dead_locks(self, owners: Sequence[locks.Lock]) -> None:
+        """Remove the dead locks of the stack, and no other where pic reaches the backend.
+
+        Args:
+            owners: The locks as the CLI has named them.
+
+        Raises:
+            PicError: pic does not reach the backend, and a lock is not dead, or the CLI fails.
+        """
+        judge = self._judge()
+        try:
+            with stores.open_store(self._backend, self.environment) as store:
+                removed = locks.remove_dead(store, self.stack, judge)
+        except EngineError:
+            # The CLI can only remove all locks of a stack at once.
+            if not all(map(judge.is_dead, owners)):
+                raise LockedError(_lock_message(self.stack, owners)) from None
+            removed = tuple(owners)
+            _checked(self._run_cli("cancel", "--yes"))
+        if abandoned := ", ".join(str(lock) for lock in removed if judge.is_abandoned(lock)):
+            logs.log(logs.WARN, f"removing the lock that was left by {abandoned}")
 
 
 class _DeadLocksError(LockedError):
-    """Every lock of the stack belongs to a run that ended."""
+    """A lock of the stack belongs to a run that ended.
+
+    Attributes:
+        owners: All locks of the stack, as the CLI has named them.
+    """
+
+    def __init__(self, message: str, owners: Sequence[locks.Lock]) -> None:
+        self.owners = owners
+        super().__init__(message)
 
 
 def _checked(answer: CommandResult) -> CommandResult:
@@ -246,6 +289,6 @@ def _json(answer: str) -> Raw:
 def _lock_message(stack: str, owners: Sequence[locks.Lock]) -> str:
     names = ", ".join(map(str, owners)) or "an owner that it does not name"
     return (
-        f"stack {stack} is locked by a live run of {names}: wait for it to end. If that host is"
+        f"stack {stack} is locked by a live run of {names}: wait for it to end. If that run is"
         f" gone for good: pulumi cancel --stack {stack}"
     )

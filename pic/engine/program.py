@@ -17,7 +17,7 @@ from pulumi.runtime.config import CONFIG
 
 from pic.cluster import access, listing, managed_hosts
 from pic.cluster.listing import Transport
-from pic.core import model, shares
+from pic.core import model, private_folder, shares
 from pic.core.errors import (
     EngineError,
     PicError,
@@ -29,6 +29,7 @@ from pic.core.errors import (
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
 from pic.engine import remembering, repair, withholding
+from pic.engine.backend import history, place, run_records
 from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.event_shares import event_shares
@@ -94,6 +95,7 @@ def run(
     """
     # A run is short and frees little memory, so garbage collection only costs time.
     gc.disable()
+    _record_cli(environment)
     hooks = Hooks()
     try:
         config = _config(environment, service_account)
@@ -115,6 +117,15 @@ def run(
                 pulumi.log.warn(f"{failure.host}: {failure.message}")
     except PicError as error:
         raise pulumi.RunError(str(error)) from error
+
+
+def _record_cli(environment: Mapping[str, str]) -> None:
+    """Record the CLI that runs this program, so that a later run knows whether its lock is dead."""
+    try:
+        key = place.key(history.backend_url(Path.cwd(), environment), pulumi.get_stack())
+        run_records.record_cli(private_folder.path(environment), key)
+    except PicError as error:
+        pulumi.log.info(f"if this run is killed, its lock stays: {error}")
 
 
 def bind(situation: Situation, hooks: Hooks) -> None:

@@ -1,8 +1,8 @@
 """Locks a Pi-hole against other runs of pic on this machine.
 
 The lock is a `flock` on an empty file that pic never writes. So all users of the machine can share
-the file, and another user gains nothing by putting a file in its place. The kernel releases the
-lock when its holder dies.
+the file, and another user gains nothing by putting a file in its place. So it is not in the private
+folder of one user. The kernel releases the lock when its holder dies.
 """
 
 import contextlib
@@ -10,12 +10,12 @@ import fcntl
 import hashlib
 import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pic.core import private_folder
 from pic.core.errors import PiholeError
 
 # NOFOLLOW and NONBLOCK: the folder is world-writable, so a link or a FIFO may wait at the path.
@@ -70,7 +70,7 @@ def hold_lock(url: str, timeouts: LockTimeouts | None = None) -> Iterator[None]:
 def lock_path(url: str) -> Path:
     """Return the lock file of a Pi-hole, which is the same for all users of this machine."""
     name = hashlib.sha256(url.encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"pic-pihole-{name}.lock"
+    return private_folder.shared() / f"pic-pihole-{name}.lock"
 
 
 def holder(table: str, inode: int) -> int | None:

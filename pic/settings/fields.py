@@ -293,7 +293,7 @@ FIELDS = (
         readers.duration,
         _DURATION,
         # pic cannot see the processes of another machine. Only the age of a lock tells it anything.
-        "The age at which pic treats the state lock of another machine as left behind.",
+        "The age at which pic treats a state lock as left behind whose run left no record here.",
     ),
     Field(
         "keepHistory",

@@ -13,6 +13,9 @@ from dev.controlplane.api import APPLY, Api, RefusedError
 from dev.pangolin import verified_domain
 from dev.toolchain import Toolchain
 from dev.workspace import PASSPHRASE, Workspace, workspace
+from pic.core import private_folder
+from pic.engine.backend import place, run_records
+from pic.engine.backend.run_records import RunRecord
 from pic.settings.stack_file import StackFile
 from tests.engine.answers import Answer, answer
 from tests.support.admin_api import api_of
@@ -125,6 +128,17 @@ class Stage:
             for resource in state.get("resources", ())
             if kind in resource["type"]
         )
+
+    @property
+    def locks(self) -> Path:
+        """The folder with the locks of the stack."""
+        return self.workspace.state / ".pulumi" / "locks" / "organization" / "pic" / self.name
+
+    @property
+    def run_records(self) -> tuple[RunRecord, ...]:
+        """The records of the runs of the stack on this machine."""
+        url = self.workspace.environment()["PULUMI_BACKEND_URL"]
+        return run_records.read(private_folder.path(), place.key(url, self.name))
 
     def host(self, word: str) -> str:
         return f"{word}.{self.name}.example"

@@ -156,6 +156,21 @@ def test_the_loser_of_two_concurrent_runs_names_the_winner(
     assert history(backend_stage) == [update_of(backend_stage, "create")]
 
 
+@pytest.mark.parametrize("first", [pic, pulumi])
+def test_10_the_lock_of_a_killed_run_is_removed(backend_stage: Stage, first: Command) -> None:
+    with backend_stage.workspace.start(*first(backend_stage)) as killed:
+        until(lambda: lock_files(backend_stage), "the lock exists")
+        until(lambda: backend_stage.run_records, "the run is recorded")
+        os.kill(engine_of(backend_stage), signal.SIGKILL)
+        killed.communicate(timeout=SECONDS)
+    assert len(lock_files(backend_stage)) == 1
+
+    next_run = backend_stage.pic("up")
+
+    assert (next_run.code, next_run.err) == (0, "")
+    assert (lock_files(backend_stage), backend_stage.run_records) == ([], ())
+
+
 def engine_of(stage: Stage) -> int:
     """Return the process id of the CLI that deploys a stack."""
     mark = f"PULUMI_STACK={stage.name}".encode()

@@ -32,7 +32,7 @@ def test_the_doctor_reports_the_lock_of_a_live_run_and_of_a_dead_one(stage: Stag
     locks = stage.workspace.state / ".pulumi" / "locks"
     command = stage.workspace.pulumi_command("up", "--yes", "--skip-preview")
     with stage.workspace.start(*command) as process:
-        until(lambda: list(locks.rglob("*.json")), "the run holds its lock")
+        until(lambda: stage.run_records, "the program has recorded the run")
         engine = int(json.loads(next(locks.rglob("*.json")).read_text())["pid"])
         os.kill(engine, signal.SIGSTOP)
         alive = run_doctor(stage)

@@ -67,6 +67,7 @@ class FakeCheckout:
     ) -> DoctorContext:
         """Return the context for this checkout, with changes to its attributes."""
         path = f"{self.cli.parent}:/usr/bin:/bin"
-        variables = {"PATH": path, "HOME": str(self.root), **(environment or {})}
+        own = {"PATH": path, "HOME": str(self.root), "PIC_RUNTIME_DIR": str(self.root)}
+        variables = {**own, **(environment or {})}
         context = DoctorContext(self.root, "prod", (), variables, HOST, NOW)
         return replace(context, **changes)  # type: ignore[arg-type] # values of several types

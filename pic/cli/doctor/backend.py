@@ -5,18 +5,19 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import assert_never
 
 from pic.cli.doctor.project import Stack
+from pic.core import private_folder
 from pic.core.findings import USAGE, Finding, failed, passed, run_check, skipped
-from pic.core.json_values import MalformedError, integer, mapping, sequence, text
-from pic.engine.backend import locks, stores
-from pic.engine.backend.locks import Lock
+from pic.core.json_values import mapping, sequence, text
+from pic.engine.backend import locks, place, run_records, stores
+from pic.engine.backend.locks import Judge, Lock, Owner
 from pic.engine.backend.stores import FolderStore
 from pic.run.doctor_context import DoctorContext
 from pic.settings.parse import Settings
-from pic.settings.stack_file import PROJECT, StackFile
+from pic.settings.stack_file import StackFile
 
 CHECKS = ("passphrase", "locks")
 NO_STACK = 6  # the exit code of the Pulumi CLI if the backend has no such stack
@@ -93,52 +94,48 @@ def _locks(context: DoctorContext, stack: Stack) -> Iterator[Finding]:
         yield skipped(name, "pic can read locks only in a file:// backend")
     else:
         files = lock_files(store, stack.name)
+        judge = _judge(context, stores.absolute(url, context.root), stack.name)
         for file in files:
-            yield _lock(file, context, stack.name, stack.settings or Settings())
+            yield _lock(file, context, judge, stack)
         if not files:
             yield passed(name, "no run holds a lock")
 
 
 def lock_files(store: FolderStore, stack: str) -> list[Path]:
     """Return the lock files of a stack, by name."""
-    folder = store.root / "locks" / "organization" / PROJECT / stack
-    return sorted(folder.glob("*.json"))
+    return sorted((store.root / locks.folder(stack)).glob("*.json"))
 
 
-def read_lock(content: str) -> Lock:
-    """Read a lock file of the Pulumi CLI.
-
-    Raises:
-        ValueError: The content has another form.
-    """
-    raw = mapping(json.loads(content), "lock")
-    pid = integer(raw.get("pid"))
-    if pid is None:
-        raise MalformedError("lock.pid is not a number")
-    since = datetime.fromisoformat(text(raw.get("timestamp"))).astimezone(UTC)
-    return Lock(text(raw.get("username")), text(raw.get("hostname")), pid, since)
+def _judge(context: DoctorContext, url: str, stack: str) -> Judge:
+    folder = private_folder.path(context.environment)
+    return Judge(run_records.read(folder, place.key(url, stack)), host=context.host)
 
 
-def _lock(file: Path, context: DoctorContext, stack: str, settings: Settings) -> Finding:
-    name, remedy = "locks", f"pulumi cancel --yes --stack {stack}"
+def _lock(file: Path, context: DoctorContext, judge: Judge, stack: Stack) -> Finding:
+    name, remedy = "locks", f"pulumi cancel --yes --stack {stack.name}"
     try:
-        lock = read_lock(file.read_text(encoding="utf-8"))
+        lock = locks.read(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return passed(name, "a run has just released its lock")
     except ValueError as error:
         return failed(name, f"{file.name} cannot be read: {error}", remedy)
-    if lock.host != context.host:
-        return _lock_of_another_host(lock, context, settings, remedy)
-    if locks.is_dead(lock, context.host):
-        advice = f"pic up removes it, or run {remedy}"
-        return failed(name, f"held by {lock}; that process has ended", advice)
-    return passed(name, f"held by {lock}; that process is running", "wait until that run ends")
+    match judge.owner(lock):
+        case Owner.RUNNING:
+            message = f"held by {lock}; that process is running"
+            return passed(name, message, "wait until that run ends")
+        case Owner.ENDED:
+            message = f"held by {lock}; that process has ended"
+            return failed(name, message, f"pic up removes it, or run {remedy}")
+        case Owner.UNKNOWN:
+            return _lock_of_unknown_run(lock, context, stack.settings or Settings(), remedy)
+        case owner:
+            assert_never(owner)
 
 
-def _lock_of_another_host(
+def _lock_of_unknown_run(
     lock: Lock, context: DoctorContext, settings: Settings, remedy: str
 ) -> Finding:
-    """Judge a lock by its age, since its process is not visible from here."""
+    """Judge a lock by its age, since this machine has no record of its run."""
     message = f"held by {lock}; pic cannot see from this host whether that process is running"
     if context.now - lock.since > settings.lock_timeout:
         return failed("locks", message, f"if no run is active on {lock.host}: {remedy}")

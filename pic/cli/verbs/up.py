@@ -36,8 +36,8 @@ def add(verbs: common.Verbs) -> None:
     verb.add_argument(
         "--steal-locks",
         action="store_true",
-        help="remove locks of other hosts that are older than pic:lockTimeout. Use it only if no"
-        " other run can take that long, as for a watcher that holds the Lease",
+        help="remove locks without a record on this machine that are older than pic:lockTimeout."
+        " Use it only if no other run can take that long, as for a watcher that holds the Lease",
     )
     verb.add_argument(
         "--allow-held",

@@ -4,6 +4,7 @@ The functions would wait for and end every child of the test process, so they ge
 """
 
 import ctypes
+import json
 import os
 import runpy
 import signal
@@ -121,6 +122,33 @@ def test_a_child_that_cannot_run_the_program_reports_why(
 
     assert caught.value.args == (127,)
     assert capfd.readouterr().err == "cannot run /no/such/program: No such file or directory\n"
+
+
+def test_a_program_adds_its_process_to_the_record_of_its_run(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    record.write_text("{}\n")
+    words = ["sh", "-c", 'echo $$; cut -d " " -f 22 /proc/$$/stat; echo "$PIC_RUN_RECORD"']
+    environment = {**os.environ, "PIC_RUN_RECORD": str(record)}
+
+    done = subprocess.run(
+        [*SUPERVISOR, str(os.getpid()), *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    pid, start, inherited = done.stdout.splitlines()
+    assert (record.read_text(), inherited) == (f'{{}}\n{{"pid": {pid}, "start": {start}}}\n', "")
+
+
+def test_a_record_that_cannot_be_written_does_not_stop_the_program(tmp_path: Path) -> None:
+    record, missing = tmp_path / "record", tmp_path / "missing" / "record"
+    for path in (record, missing):
+        with pytest.raises(Exited):
+            supervisor.start(["/no/such/program"], FakeCalls(forked=0), (), str(path))
+
+    assert json.loads(record.read_text()).keys() == {"pid", "start"}
 
 
 def test_a_signal_that_arrives_before_the_wait_ends_the_supervisor() -> None:

@@ -1,13 +1,16 @@
-"""Tests which failures of the program's server are logged after the engine has ended."""
+"""Tests which failures of the program's server are logged, and what the supervisor gets."""
 
 import logging
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 
 import grpc
 import pytest
 
 from dev.controlplane.ports import ReservedPort
-from pic.engine.automation import _is_real_failure
+from pic.engine.automation import Automation, _is_real_failure
+from tests.support.fake_cli import CliAnswer, FakeCli
 
 
 def log_record() -> logging.LogRecord:
@@ -42,3 +45,20 @@ def test_every_other_failure_is_logged(error: Exception) -> None:
 
 def test_a_record_without_an_exception_is_logged() -> None:
     assert _is_real_failure(log_record())
+
+
+@pytest.mark.parametrize(
+    ("record", "variables"),
+    [(None, {}), (Path("/pic-0/runs/a.json"), {"PIC_RUN_RECORD": "/pic-0/runs/a.json"})],
+)
+def test_the_supervisor_gets_the_record_of_the_run(
+    tmp_path: Path, record: Path | None, variables: Mapping[str, str]
+) -> None:
+    cli = FakeCli(CliAnswer(code=1))
+    automation = Automation(tmp_path, "prod", {}, cli, record)
+
+    with pytest.raises(RuntimeError):
+        automation.run("preview", program=lambda: None)
+
+    own = {key: value for key, value in cli.environment.items() if key == "PIC_RUN_RECORD"}
+    assert own == variables

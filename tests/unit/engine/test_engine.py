@@ -141,6 +141,7 @@ def test_a_run_saves_its_state_once_and_reports_progress_for_each_event() -> Non
             "PULUMI_OPTION_REFRESH": "false",
             "PULUMI_CONTINUE_ON_ERROR": "true",
             "PIC_PYTHON": sys.executable,
+            "PIC_RUN_RECORD": cli.environment["PIC_RUN_RECORD"],
             "PULUMI_OPTION_JSON": "true",
             "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",
             "PULUMI_EXPERIMENTAL": "",

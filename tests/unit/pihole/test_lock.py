@@ -1,3 +1,5 @@
+"""Tests that one run at a time works with a Pi-hole on this machine."""
+
 import os
 import stat
 import subprocess
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pic.core import private_folder
 from pic.core.errors import FailureClass
 from pic.pihole.lock import LockTimeouts, hold_lock, holder, lock_path
 from tests.support.pihole_fakes import refused
@@ -33,6 +36,10 @@ with hold_lock(sys.argv[1]):
 def lock_once(url: str, timeouts: LockTimeouts | None = None) -> None:
     with hold_lock(url, timeouts):
         pass
+
+
+def test_the_lock_is_in_the_folder_that_all_users_share(url: str) -> None:
+    assert lock_path(url).parent == private_folder.shared()
 
 
 def test_the_lock_is_released_whatever_happens(url: str) -> None:

@@ -2,18 +2,18 @@
 
 import json
 import os
-import subprocess
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from pic.cli.doctor import backend
 from pic.cli.doctor.project import Stack
+from pic.core import private_folder
 from pic.core.findings import Finding, failed, passed, skipped
+from pic.engine.backend import place, processes
 from pic.settings.stack_file import StackFile
 from tests.support.doctor_contexts import HOST, FakeCheckout
+from tests.support.processes import ended_process_id
 
 CANCEL = "pulumi cancel --yes --stack prod"
 UNKNOWN = "pic cannot see from this host whether that process is running"
@@ -111,14 +111,28 @@ def test_a_wrong_passphrase_is_detected_with_a_copy_of_the_stack_file(
     assert StackFile(checkout.root, "prod").path.read_bytes() == before
 
 
+def record(checkout: FakeCheckout, pid: int, start: int | None) -> None:
+    """Write a record of a run on this machine that may have made a lock at any time."""
+    machine = processes.this_machine()
+    assert machine is not None
+    fields = {
+        "boot": machine.boot,
+        "namespace": machine.namespace,
+        "host": HOST,
+        "pid": pid,
+        "start": start,
+        "since": 0,
+        "until": 2e9,
+    }
+    folder = private_folder.prepare(private_folder.path(checkout.context().environment))
+    name = f"{place.key(f'file://{checkout.root}/state', 'prod')}-a.json"
+    (folder / "runs").mkdir()
+    (folder / "runs" / name).write_text(json.dumps(fields))
+
+
 def test_the_lock_of_a_process_that_has_ended_is_a_failure(checkout: FakeCheckout) -> None:
-    process = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    pid = int(process.stdout)
+    pid = ended_process_id()
+    record(checkout, pid, 1)
     checkout.lock("one", lock(pid))
 
     assert findings(checkout)[2] == failed(
@@ -129,13 +143,13 @@ def test_the_lock_of_a_process_that_has_ended_is_a_failure(checkout: FakeCheckou
 
 
 def test_the_lock_of_a_running_process_passes(checkout: FakeCheckout) -> None:
-    now = datetime.now(UTC)
-    checkout.lock("one", lock(os.getpid(), since=now.isoformat()))
+    record(checkout, os.getpid(), processes.start_of(os.getpid()))
+    checkout.lock("one", lock(os.getpid()))
 
-    since = f"{now:%Y-%m-%d %H:%M:%S}"
     assert findings(checkout)[2] == passed(
         "locks",
-        f"held by ann@{HOST} (pid {os.getpid()}) since {since} UTC; that process is running",
+        f"held by ann@{HOST} (pid {os.getpid()}) since 2026-01-01 11:59:00 UTC; that process is"
+        " running",
         "wait until that run ends",
     )
 
@@ -161,12 +175,18 @@ def test_the_lock_of_a_running_process_passes(checkout: FakeCheckout) -> None:
         ),
     ],
 )
-def test_a_lock_of_another_host_is_judged_by_its_age(
+def test_a_lock_without_a_record_is_judged_by_its_age(
     checkout: FakeCheckout, since: str, finding: Finding
 ) -> None:
     checkout.lock("one", lock(7, "other-host", f"2026-01-01T{since}Z"))
 
     assert findings(checkout)[2] == finding
+
+
+def test_10_a_lock_with_the_name_of_this_host_needs_a_record_too(checkout: FakeCheckout) -> None:
+    checkout.lock("one", lock(2**22 + 1))
+
+    assert UNKNOWN in findings(checkout)[2].message
 
 
 @pytest.mark.parametrize(

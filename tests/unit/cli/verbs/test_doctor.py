@@ -1,7 +1,10 @@
 """Tests `pic doctor`: what it prints, and its exit codes."""
 
 import json
+import os
+import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -56,10 +59,12 @@ def test_wrong_settings_are_exit_code_2(checkout: FakeCheckout, capsys: Capture)
 def test_locks_are_compared_with_the_name_of_this_host(
     checkout: FakeCheckout, capsys: Capture
 ) -> None:
-    stamp = "2026-01-01T00:00:00Z"
-    owner = {"pid": 0, "username": "ann", "hostname": socket.gethostname(), "timestamp": stamp}
-    checkout.lock("one", json.dumps({**owner, "pid": 2**22 + 1}))
+    checkout.hang("wait")
+    with subprocess.Popen([checkout.cli, "wait"], start_new_session=True) as cli:
+        owner = {"pid": cli.pid, "username": "ann", "hostname": socket.gethostname()}
+        checkout.lock("one", json.dumps({**owner, "timestamp": "2026-01-01T00:00:00Z"}))
 
-    _, out, _ = doctor(capsys, checkout, "--output", "json", "--stack", "prod")
+        _, out, _ = doctor(capsys, checkout, "--output", "json", "--stack", "prod")
 
-    assert json.loads(out)["checks"][-1]["message"].endswith("that process has ended")
+        os.killpg(cli.pid, signal.SIGKILL)
+    assert json.loads(out)["checks"][-1]["message"].endswith("that process is running")
