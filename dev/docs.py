@@ -90,16 +90,19 @@ def _permissions() -> str:
     ]
     return _page(
         "Permissions",
-        "These are the permissions that pic needs with `pic:targets: [pangolin, pihole]` and"
-        " otherwise default settings. *preview* is for the verbs that only read: `plan`, `diff`,"
-        " `preview`, `drift`, `status` and `snapshot`. `up` and `destroy` need *up* as well, and"
-        " `watch` needs all three.\n\n"
+        "These are the permissions that pic needs with `pic:targets: [pangolin, pihole]`,"
+        " `pic:registerNamespace: pic` and otherwise default settings. *preview* is for the verbs"
+        " that only read: `plan`, `diff`, `preview`, `drift`, `status` and `snapshot`. `up` and"
+        " `destroy` need *up* as well, and `watch` needs all three.\n\n"
         "Settings change what pic needs:\n\n"
         "- With `pic:namespaces`, pic needs the permissions on Ingresses and Services, and all"
         " permissions to write, only in those namespaces. It always lists its own objects in all"
         " namespaces.\n"
         "- With `pic:tunnelNamespace`, it reads tunnels and organisations only there and in"
         ' `pic:tunnelNamespaces`, where `"."` stands for the namespaces of the Ingresses.\n'
+        "- The permissions on ConfigMaps are for the [register](promises.md#the-register). pic"
+        " needs them in `pic:registerNamespace`, else in `pic:tunnelNamespace`, and in no other"
+        " namespace. Without them it remembers nothing (`RegisterMissing`).\n"
         "- With `pic:resourceSchema` other than `auto`, it does not read the CRD.\n"
         "- If it may not read the namespace kube-system, it takes the id of the cluster from"
         " `pic:clusterId`. It then cannot detect that it runs on the wrong cluster.\n"
@@ -117,7 +120,7 @@ def _permissions() -> str:
 
 
 def _roles() -> dict[str, Iterable[Permission]]:
-    everything = Settings(targets=tuple(TargetName))
+    everything = Settings(targets=tuple(TargetName), register_namespace="pic")
     return {
         "preview": read_permissions(everything),
         "up": write_permissions(everything),
