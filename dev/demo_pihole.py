@@ -57,7 +57,7 @@ class Demo:
             *("apply", "--server-side", "--subresource=status", "--filename=-"),
             input=json.dumps({"apiVersion": "v1", "kind": "List", "items": statuses}),
         )
-        self.pic("init")
+        self.pic("init", "--register-namespace", "kube-system")
         say(
             "",
             "Three settings hold the targets, the URL of Pi-hole, and the address of the ingress",

@@ -1,6 +1,6 @@
 """Tests the report of `pic preview` for the pull request in tests/unit/data."""
 
-import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,8 @@ from tests.support.admin_api import api_of
 DATA = Path(__file__).parent.parent / "unit" / "data" / "pull-request"
 BRANCH = ("--manifests", str(DATA / "branch"), "--base", str(DATA / "main"))
 STACK = "prod"
-# The cluster id and the digest in the report files.
-CLUSTER, DIGEST = "cluster-1", "417b591cdea8"
+# The cluster id in the report files.
+CLUSTER = "cluster-1"
 # The fields that the CRDs require. The organization has the domain of the hosts, so pic splits them
 # in the same way as with the public suffix list.
 REQUIRED: dict[str, dict[str, Any]] = {
@@ -53,16 +53,21 @@ class Project:
         with self.workspace.start(*command, *flags, stderr=-1) as process:
             printed = process.communicate()
         assert (process.returncode, *printed) == (code, "", "")
-        return out.read_text()
+        # Only a run on a cluster has a register, and its number of parts depends on the hosts.
+        return comparable(re.sub(r", \d+ parts? of the register", "", out.read_text()))
 
     def expected(self, name: str) -> str:
-        """Return the expected report with the id of this cluster, which changes the digest.
+        """Return the expected report with the id of this cluster.
 
         Other tests have tunnels of the same name, so this stack looks in only one namespace.
         """
-        digest = json.loads(self.report("diff", "json"))["digest"]
         text = (DATA / name).read_text().replace("shop or elsewhere", "pangolin")
-        return text.replace(CLUSTER, self.cluster.id).replace(DIGEST, digest)
+        return comparable(text.replace(CLUSTER, self.cluster.id))
+
+
+def comparable(report: str) -> str:
+    """Return a report without its digests, which the id of the cluster changes."""
+    return re.sub(r"(?<!-)\b([0-9a-f]{16}|[0-9a-f]{12})\b", "digest", report)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +78,7 @@ def project(plane: ControlPlane, tools: Toolchain) -> Iterator[Project]:
             cluster.apply("Namespace", "", name)
         for raw in live_objects():
             create(cluster, raw)
-        settings = {"clusterId": cluster.id, "namespaces": ["shop", "team"]}
+        settings = {"clusterId": cluster.id, "namespaces": ["shop", "team"], "stackId": "0" * 16}
         StackFile(project.path, STACK).merge({**settings, "tunnelNamespace": "pangolin"})
         project.pic("up", "--stack", STACK)
         yield Project(cluster, project)

@@ -83,7 +83,10 @@ def creates(proxy: Proxy) -> set[tuple[str, int]]:
     log, proxy.log[:] = list(proxy.log), []
     assert {exchange.request.agent for exchange in log} == {PIC, PLUGIN}
     applied = [
-        exchange for exchange in log if exchange.request.headers.get("content-type") == APPLY
+        exchange
+        for exchange in log
+        if exchange.request.headers.get("content-type") == APPLY
+        and "/pangolinresources" in exchange.request.path
     ]
     created = [exchange for exchange in applied if is_create(exchange.request)]
     for exchange in applied:
