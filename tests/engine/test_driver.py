@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.recorder import Recorder, record
 from tests.engine.stage import PicRun, Stage
-from tests.support.waiting import until
+from tests.support.waiting import until_moment
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_a_signal_ends_a_run_cleanly(stage: Stage, number: signal.Signals) -> No
         stage.ingress(f"web-{start}", *words[start : start + 20])
     command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
     with stage.workspace.start(*command, stderr=-1) as process:
-        until(lambda: len(stage.objects()) >= 5, "a few objects exist")
+        until_moment(lambda: len(stage.objects()) >= 5, "a few objects exist")
         pic = next(pid for pid in stage.workspace.processes() if is_pic(pid))
         os.kill(pic, number)
         _, errors = process.communicate(timeout=60)
@@ -252,7 +252,7 @@ def test_only_one_of_two_concurrent_runs_deploys(stage: Stage) -> None:
         stage.ingress(f"web-{start}", *words[start : start + 20])
     command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
     with stage.workspace.start(*command) as process:
-        until(lambda: len(stage.objects()) >= 1, "the first run has begun")
+        until_moment(lambda: len(stage.objects()) >= 1, "the first run has begun")
         first = next(pid for pid in stage.workspace.processes() if is_pic(pid))
         os.kill(first, signal.SIGSTOP)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.engine.recorder import record
 from tests.engine.stage import Stage
-from tests.support.waiting import until
+from tests.support.waiting import until_moment
 
 INGRESSES, HOSTS = 60, 5
 KILLS = int(
@@ -132,7 +132,7 @@ def kill_run(stage: Stage, is_due: Callable[[], bool], what: str) -> None:
     """Start a run, and kill pic or the engine when it is due, unless the run ends before."""
     command = (str(stage.workspace.python), "-m", "pic", "up", "--stack", stage.name)
     with stage.workspace.start(*command) as process:
-        until(
+        until_moment(
             lambda: process.poll() is not None or is_due(), "the run has ended, or the kill is due"
         )
         for pid in stage.workspace.processes():

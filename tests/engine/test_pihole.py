@@ -15,7 +15,7 @@ from dev.pihole import PiHole, PiHoleError
 from dev.toolchain import Toolchain
 from tests.engine.records import IP, OTHER_IP, Registry, set_registry
 from tests.engine.stage import PicRun
-from tests.support.waiting import until
+from tests.support.waiting import until, until_moment
 
 NOTHING = "Nothing to do: everything is as it was deployed.\n"
 MANY = 100
@@ -190,7 +190,7 @@ def stop(registry: Registry, number: signal.Signals) -> None:
     workspace, before = registry.stage.workspace, len(registry.ours)
     command = (str(workspace.python), "-m", "pic", "up", "--stack", registry.stage.name)
     with workspace.start(*command) as process:
-        until(lambda: len(registry.ours) > before, "another record")
+        until_moment(lambda: len(registry.ours) > before, "another record")
         os.kill(next(filter(is_pic, workspace.processes())), number)
         process.communicate(timeout=60)
 

@@ -10,7 +10,7 @@ import yaml
 
 from tests.engine.answers import failed, succeeded
 from tests.engine.stage import Stage
-from tests.support.waiting import until
+from tests.support.waiting import until_moment
 
 
 def test_a_lost_state_is_recovered_without_changing_live_objects(stage: Stage) -> None:
@@ -57,7 +57,7 @@ def test_the_next_run_repairs_what_a_killed_run_leaves(stage: Stage) -> None:
         stage.ingress(f"web-{start}", *words[start : start + 6])
     command = stage.workspace.pulumi_command("up", "--yes", "--skip-preview")
     with stage.workspace.start(*command, env={"PULUMI_SKIP_CHECKPOINTS": "true"}) as process:
-        until(lambda: len(stage.objects()) >= 5, "a few objects exist")
+        until_moment(lambda: len(stage.objects()) >= 5, "a few objects exist")
         os.killpg(process.pid, signal.SIGKILL)
     stage.workspace.end()  # the Kubernetes plugin may outlive its engine
     before = stage.settled()

@@ -9,15 +9,31 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-_PAUSE = 0.01
+_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.01, 0.1, 1.1
 
 
-def until(condition: Callable[[], object], what: str, deadline: float = 30.0) -> None:
-    end = time.monotonic() + deadline
+def until(
+    condition: Callable[[], object],
+    what: str,
+    deadline: float = 30.0,
+    longest_pause: float = _LONGEST_PAUSE,
+) -> None:
+    """Wait for a condition.
+
+    The pauses grow: a test that asks a server a hundred times a second for many seconds takes the
+    processor from what it waits for.
+    """
+    end, pause = time.monotonic() + deadline, _PAUSE
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"this did not happen within {deadline:.0f} s: {what}")
-        time.sleep(_PAUSE)
+        time.sleep(pause)
+        pause = min(pause * _GROWTH, longest_pause)
+
+
+def until_moment(condition: Callable[[], object], what: str) -> None:
+    """Wait for a moment that soon passes, so the pauses stay short."""
+    until(condition, what, longest_pause=_PAUSE)
 
 
 class Steady(Generic[T]):
