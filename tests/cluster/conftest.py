@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dev.controlplane import ControlPlane
+from tests.support.admin_api import api_of
 
 HERE = Path(__file__).parent
 
@@ -33,7 +34,7 @@ def older_control_plane() -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(4)}"
-    control_plane.kubectl("create", "namespace", name)
+    name, api = f"test-{secrets.token_hex(4)}", api_of(control_plane)
+    api.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     yield name
-    control_plane.kubectl("delete", "namespace", name, "--wait=false")
+    api.request("DELETE", f"/api/v1/namespaces/{name}")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from dev.controlplane import ControlPlane
+from dev.controlplane.api import APPLY
 from pic.cluster import listing
 from pic.cluster.listing import PANGOLIN, StatusError, Transport
 from pic.core.errors import ClusterError
@@ -18,15 +19,18 @@ from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
+from tests.support.admin_api import api_of
 from tests.support.strategies import NAMESPACES, STACK, World, sound_worlds, worlds
 
 MIN_OBJECTS = 300
 
 
 def connect(plane: ControlPlane) -> Transport:
+    api = api_of(plane)
     for namespace in NAMESPACES:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-        plane.kubectl("apply", "--server-side", "--filename", "-", input=json.dumps(body))
+        path = f"/api/v1/namespaces/{namespace}?fieldManager=test"
+        api.request("PATCH", path, body, APPLY)
     return listing.connect(Settings(), {"KUBECONFIG": str(plane.kubeconfig)})
 
 
