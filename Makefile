@@ -66,7 +66,7 @@ lint: setup ## Runs ruff, mypy and the import contracts, and counts the "no cove
 	@$(PY) -m dev.marks
 
 test: toolchain servers ## Runs every test, and measures the coverage of pic/
-	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term
+	@$(PY) -m pytest -q -n $(WORKERS) --dist loadgroup --cov --cov-report=term
 
 test-fast: setup ## Runs the tests that need neither a cluster nor the engine
 	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/unit tests/scenarios tests/program tests/deploy tests/dev tests/docs tests/support
