@@ -223,15 +223,20 @@ class LiveRecord:
     """A DNS record in Pi-hole, ours or not.
 
     Attributes:
-        ours: Whether pic made it. It carries the marker of this cluster; with an interface of
+        ours: Whether this stack made it. It carries the marker of the stack; with an interface of
             Pi-hole that has no markers, an Ingress is annotated with its host.
-        alone: Whether its line in Pi-hole has no other name, so that pic can replace the line.
+        alone: Whether pic may take its line over: it has no other name, and no other stack of the
+            cluster made it.
+        legacy: Whether it carries the marker of earlier versions, which all stacks of a cluster
+            share, and nothing has shown that this stack made it. `pic.planning.record_ownership`
+            decides. Until then `ours` is true.
     """
 
     host: str
     ip: str
     ours: bool = False
     alone: bool = True
+    legacy: bool = False
 
     @property
     def key(self) -> tuple[str, Family]:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pic.core.model import Family, LiveRecord, LiveResource
 from pic.engine.backend.state import StackState, StateResource
 from pic.engine.repair import resource_as_live
+from pic.planning import record_ownership
 from pic.planning.changes import FieldChange, differences
 from pic.planning.inventory import Inventory
 from pic.planning.memory import Memory, recall
@@ -118,7 +119,7 @@ def find_records(
         return ()
     declared = {(record.host, Family.of(record.ip)): record.ip for record in state.records.values()}
     addresses: dict[tuple[str, Family], list[str]] = {}
-    for live in records:
+    for live in record_ownership.judged(records, state.unmarked_hosts):
         if live.ours or (not marked and live.key in declared):
             addresses.setdefault(live.key, []).append(live.ip)
     # An interrupted update leaves two addresses of ours for one key, so each key has a list.

@@ -26,7 +26,7 @@ from pic.engine.outcome import Outcome
 from pic.engine.pulumi_command import Command
 from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
-from pic.planning import guard
+from pic.planning import guard, record_ownership
 from pic.planning.changes import Changes
 from pic.planning.memory import recall
 from pic.run import fingerprint
@@ -89,15 +89,16 @@ def _remembering(
 
 
 def _with_records_of_state(situation: Situation, state: StackState) -> Situation:
-    """Plan again, with the records of the state as ours, if records in Pi-hole have no marker.
+    """Plan again with the records of the state as ours, if their markers do not say so.
 
     Raises:
         RefusedError: The guard refuses the changes with these records.
     """
-    if situation.settings.pihole_api is not PiholeApi.DNS_LOCAL:
-        return situation
-    hosts = {record.host for record in state.records.values()}
-    complete = situations.with_own_records(situation, hosts)
+    if situation.settings.pihole_api is PiholeApi.DNS_LOCAL:
+        hosts = {record.host for record in state.records.values()}
+        complete = situations.with_own_records(situation, hosts)
+    else:
+        complete = situations.with_judged_records(situation, state.unmarked_hosts)
     guard.check(complete.changes, complete.settings, UP_AGAIN)
     return complete
 
@@ -304,14 +305,24 @@ def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:
 
 
 def full_removal(situation: Situation) -> Changes:
-    """Return the changes that remove everything of ours."""
+    """Return the changes that remove everything of ours.
+
+    Only the engine knows which of the records with the earlier marker it deletes.
+    """
     config, snapshot = situation.config, situation.snapshot
     memory = recall(snapshot, config.ownership, config.settings)
     changes = comparing.between(snapshot, Plan(), config.label, memory)
+    unclear = tuple(filter(record_ownership.is_unclear, snapshot.records or ()))
+    records = replace(
+        changes.records,
+        live_count=changes.records.live_count + len(unclear),
+        removed=(*changes.records.removed, *unclear),
+    )
     return replace(
         changes,
+        records=records,
         no_host_survives=bool(changes.removed),
-        no_record_survives=bool(changes.records.removed),
+        no_record_survives=bool(records.removed),
     )
 
 

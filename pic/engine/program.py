@@ -37,7 +37,7 @@ from pic.engine.hooks import Hooks, RunContext
 from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
 from pic.engine.withholding import withhold
-from pic.planning import dns_records, guard
+from pic.planning import dns_records, guard, record_ownership
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report import text as text_report
@@ -353,11 +353,14 @@ def _settled(situation: Situation, environment: Mapping[str, str]) -> Situation:
 def _complete(situation: Situation, new_engine: NewEngine) -> Situation:
     """Add what only the state shows, if it matters: what is going, and what nothing declares."""
     changes = situation.changes
-    if not changes.going and not any(part.removals for part in changes.parts):
+    unclear = any(map(record_ownership.is_unclear, situation.snapshot.records or ()))
+    if not (changes.going or unclear or any(part.removals for part in changes.parts)):
         return situation
     state = _find_state(new_engine)
     if state is None:
         return situation
+    situation = situations.with_judged_records(situation, state.unmarked_hosts)
+    changes = situation.changes
     records = repair.stray_records(changes, state, situation.settings)
     orphans = repair.orphans(repair.strays(changes, state), records)
     config = situation.config

@@ -115,7 +115,7 @@ def _unknown_records(changes: Changes, state: StackState) -> tuple[Record, ...]:
     unknown = {
         record_id(live): Record(live.host, live.ip, ())
         for live in changes.records.removed
-        if record_id(live) not in state.records
+        if record_id(live) not in state.records and not live.legacy
     }
     return tuple(record for _, record in sorted(unknown.items()))
 

@@ -70,8 +70,8 @@ def open_session(
     The session logs out and releases the lock when its block ends.
 
     Args:
-        settings: The URL and the interface of Pi-hole.
-        cluster_id: The id of the cluster, which the marker of our records contains.
+        settings: The URL and the interface of Pi-hole, and the id of the stack.
+        cluster_id: The id of the cluster. Both ids are in the marker of our records.
         environment: Holds the password.
         owned: The hosts whose records are ours, for the interface that has no marker.
         timeouts: How long to wait.
@@ -91,7 +91,8 @@ def open_session(
         )
     secret = password(environment)
     if settings.pihole_api is PiholeApi.V6:
-        rules = Rules(hosts_lines.marker_for(cluster_id), settings.pihole_take_over)
+        take_over = settings.pihole_take_over
+        rules = hosts_lines.rules_for(cluster_id, settings.stack_id, take_over=take_over)
         return _v6(client, secret, rules, timeouts)
     hosts = DnsLocal(client, _token(secret), owned, take_over=settings.pihole_take_over)
     return _dns_local(client, hosts, timeouts)

@@ -1,12 +1,14 @@
 """Decides what edits change in the lines of `dns.hosts`, and which lines are ours. No I/O.
 
-A line is ours if it has the form that pic writes: one name, and the marker as its whole comment.
-Every other line is foreign, and stays as it is, byte for byte (docs/pihole.md).
+A line is ours if it has the form that pic writes: one name, and the marker of the stack as its
+whole comment. Earlier versions wrote a marker that all stacks of a cluster share. A line with that
+one is ours only for an edit that says so. Every other line is foreign, and stays as it is, byte for
+byte (docs/pihole.md).
 """
 
 import ipaddress
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -44,12 +46,27 @@ class Rules:
     """The rules for edits.
 
     Attributes:
-        marker: The comment of our lines, as `marker_for` returns it.
+        marker: The comment of our lines.
         take_over: Whether an edit may replace a foreign line that has no other name.
+        legacy: The comment that earlier versions wrote; None if it is the same.
     """
 
     marker: str
     take_over: bool = False
+    legacy: str | None = None
+
+    def is_legacy(self, text: str) -> bool:
+        """Return whether an earlier version wrote a line, for any stack of the cluster."""
+        return self.legacy is not None and is_ours(text, self.legacy)
+
+    def may_take_over(self, line: Line) -> bool:
+        """Return whether a foreign line has one name, and is of no other stack of the cluster."""
+        if len(line.names) > 1:
+            return False
+        if self.legacy is None or line.comment is None:
+            return True
+        cluster, dot, _ = self.marker.partition(".")
+        return line.comment != self.legacy and not line.comment.startswith(cluster + dot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +98,20 @@ class Merged:
     refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
-def marker_for(cluster_id: str) -> str:
-    """Return the comment that marks the lines of a cluster."""
-    return f"k8s:{cluster_id}"
+def rules_for(cluster_id: str, stack_id: str, *, take_over: bool = False) -> Rules:
+    """Return the rules for the lines of a stack.
+
+    Args:
+        cluster_id: The id of the cluster.
+        stack_id: The id of the stack. A stack without one keeps the marker of earlier versions.
+        take_over: Whether an edit may replace a foreign line.
+    """
+    legacy = f"k8s:{cluster_id}"
+    if not stack_id:
+        return Rules(legacy, take_over)
+    # No id of a cluster contains a dot, so no stack without an id has this marker. A slash would
+    # keep Pi-hole from deleting the line by its URL.
+    return Rules(f"k8s:{cluster_id[:8]}.{stack_id[:8]}", take_over, legacy)
 
 
 # Cached, because a write reads the same lines several times and parses each of them twice.
@@ -103,22 +131,29 @@ def parse(text: str) -> Line | None:
 
 
 def is_ours(text: str, marker: str) -> bool:
-    """Return whether pic wrote a line for the cluster of this marker."""
+    """Return whether pic wrote a line with this marker."""
     line = parse(text)
     return line is not None and line.comment == marker and len(line.names) == 1
 
 
-def records(lines: Sequence[str], marker: str) -> tuple[LiveRecord, ...]:
+def records(lines: Sequence[str], rules: Rules) -> tuple[LiveRecord, ...]:
     """Return each name and address of the lines once, sorted."""
     unique = {
-        LiveRecord(name, line.ip, is_ours(text, marker), len(line.names) == 1)
-        for text in lines
-        if (line := parse(text))
-        for name in line.names
+        record for text in lines if (line := parse(text)) for record in _records(text, line, rules)
     }
-    return tuple(
-        sorted(unique, key=lambda record: (*record.key, record.ip, record.ours, record.alone))
-    )
+    return tuple(sorted(unique, key=_record_order))
+
+
+def _records(text: str, line: Line, rules: Rules) -> Iterator[LiveRecord]:
+    legacy = rules.is_legacy(text)
+    ours = legacy or is_ours(text, rules.marker)
+    alone = ours or rules.may_take_over(line)
+    for name in line.names:
+        yield LiveRecord(name, line.ip, ours, alone, legacy)
+
+
+def _record_order(record: LiveRecord) -> tuple[object, ...]:
+    return *record.key, record.ip, record.ours, record.alone, record.legacy
 
 
 def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Merged:
@@ -126,7 +161,7 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
 
     An edit replaces a line of ours in place. New lines come last, sorted by host.
     """
-    lines_by_key = _by_key(lines, rules.marker)
+    lines_by_key = _by_key(lines, rules)
     wanted: dict[Key, RecordEdit] = {(_name(edit.host), edit.family): edit for edit in edits}
     changes, refusals = [], {}
     # The threads of the engine come in any order, and the same edits should give the same list.
@@ -178,41 +213,56 @@ class _Lines:
     """The lines of one host and family, by position."""
 
     ours: dict[int, Line] = field(default_factory=dict)
+    legacy: dict[int, Line] = field(default_factory=dict)
     foreign: dict[int, Line] = field(default_factory=dict)
 
+    def kind(self, text: str, rules: Rules) -> dict[int, Line]:
+        """Return the lines to which a line belongs."""
+        if is_ours(text, rules.marker):
+            return self.ours
+        return self.legacy if rules.is_legacy(text) else self.foreign
 
-def _by_key(lines: Sequence[str], marker: str) -> dict[Key, _Lines]:
+    def visible_to(self, edit: RecordEdit) -> tuple[dict[int, Line], dict[int, Line]]:
+        """Return our lines and the foreign ones, as an edit says, each by position."""
+        ours, foreign = self.ours, {**self.foreign, **self.legacy}
+        if edit.legacy:
+            ours, foreign = {**self.ours, **self.legacy}, self.foreign
+        return dict(sorted(ours.items())), dict(sorted(foreign.items()))
+
+
+def _by_key(lines: Sequence[str], rules: Rules) -> dict[Key, _Lines]:
     lines_by_key: dict[Key, _Lines] = {}
     for index, text in enumerate(lines):
         if line := parse(text):
             for name in line.names:
                 entry = lines_by_key.setdefault((name, line.family), _Lines())
-                (entry.ours if is_ours(text, marker) else entry.foreign)[index] = line
+                entry.kind(text, rules)[index] = line
     return lines_by_key
 
 
 def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
+    ours, foreign = live.visible_to(edit)
     if edit.ip is None:
-        return Change(edit, None, tuple(live.ours)) if live.ours else None
+        return Change(edit, None, tuple(ours)) if ours else None
     ip, text = _line(edit, edit.ip, rules.marker)
     # A line of ours stays up to date even next to a foreign line with another address.
-    if live.ours:
-        return _update(edit, ip, text, live.ours)
-    if not live.foreign:
+    if ours:
+        # An interrupted update may have left several lines. The correct one stays where it is.
+        keep = next((index for index, line in live.ours.items() if line.ip == ip), None)
+        return _update(edit, text, tuple(ours), keep)
+    if not foreign:
         return Change(edit, text)
     # The host resolves as wanted already; a second line with the same address adds nothing.
-    if any(line.ip == ip for line in live.foreign.values()):
+    if any(line.ip == ip for line in foreign.values()):
         return None
-    if not (rules.take_over and all(len(line.names) == 1 for line in live.foreign.values())):
-        raise conflict_error(edit, [line.ip for line in live.foreign.values()], rules)
-    return Change(edit, text, tuple(live.foreign))
+    if not (rules.take_over and all(map(rules.may_take_over, foreign.values()))):
+        raise conflict_error(edit, [line.ip for line in foreign.values()], rules)
+    return Change(edit, text, tuple(foreign))
 
 
-def _update(edit: RecordEdit, ip: str, text: str, ours: Mapping[int, Line]) -> Change | None:
-    # An interrupted update may have left several lines. The correct one stays where it is.
-    keep = next((index for index, line in ours.items() if line.ip == ip), None)
+def _update(edit: RecordEdit, text: str, ours: tuple[int, ...], keep: int | None) -> Change | None:
     if keep is None:
-        return Change(edit, text, tuple(ours))
+        return Change(edit, text, ours)
     removed = tuple(index for index in ours if index != keep)
     return Change(edit, None, removed) if removed else None
 
@@ -220,7 +270,7 @@ def _update(edit: RecordEdit, ip: str, text: str, ours: Mapping[int, Line]) -> C
 def conflict_error(edit: RecordEdit, addresses: Sequence[str], rules: Rules) -> PiholeError:
     """Return the error for a host that has foreign records with other addresses."""
     advice = (
-        "its line has other names too, so change it by hand"
+        "its line has other names too, or another stack made it, so change it by hand"
         if rules.take_over
         else "remove it by hand, or set pic:piholeTakeOver"
     )

@@ -10,11 +10,18 @@ from pic.core.model import Family, LiveRecord
 
 @dataclass(frozen=True, slots=True)
 class RecordEdit:
-    """The address that our record of a host and family should have; an `ip` of None deletes it."""
+    """The address that our record of a host and family should have.
+
+    Attributes:
+        ip: None deletes the record.
+        legacy: Whether a line with the marker of earlier versions is ours. The state has such a
+            record, so this stack made it.
+    """
 
     host: str
     family: Family
     ip: str | None
+    legacy: bool = False
 
     @property
     def key(self) -> tuple[str, Family]:

@@ -7,14 +7,16 @@ nowhere. A preview sends Pi-hole only the reads of a refresh or an import.
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import Computed, PropertyValue
 
 from pic.core.errors import PiholeError
 from pic.core.model import Family, record_id
-from pic.pihole import provider_config, resource
+from pic.pihole import hosts_lines, provider_config, resource
 from pic.pihole.batching import Batcher, Owned
+from pic.pihole.hosts_lines import Rules
 from pic.pihole.protocol import Hosts, RecordEdit
 from pic.settings.parse import PiholeApi, Settings
 
@@ -35,6 +37,7 @@ class Pihole(sdk.Provider):
     def __init__(self, open_session: OpenSession) -> None:
         self._open_session = open_session
         self._settings = Settings()
+        self._rules = Rules("")
         self._batcher: Batcher | None = None
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:
@@ -46,6 +49,8 @@ class Pihole(sdk.Provider):
         """Store the settings; send nothing to Pi-hole yet."""
         settings, cluster_id = provider_config.read(_plain(request.args))
         self._settings = settings
+        if settings.pihole_api is PiholeApi.V6:
+            self._rules = hosts_lines.rules_for(cluster_id, settings.stack_id)
         self._batcher = Batcher(lambda owned: self._open_session(settings, cluster_id, owned))
         return sdk.ConfigureResponse(accept_secrets=True, supports_preview=True)
 
@@ -84,7 +89,7 @@ class Pihole(sdk.Provider):
         # Unlike `update`, this does not own the host: another owner may have a record for it.
         edit = _edit(request.properties)
         await self._configured.apply(edit)
-        return sdk.CreateResponse(record_id(edit), request.properties)
+        return sdk.CreateResponse(record_id(edit), self._outputs(request.properties))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         """Return a record as Pi-hole has it; an empty id if the record does not exist.
@@ -93,26 +98,30 @@ class Pihole(sdk.Provider):
         """
         key = resource.parse_id(request.resource_id)
         self._own(key[0])
-        state_ip = _plain(request.properties).get("ip")
-        record = resource.find_live(await self._configured.read(), key, state_ip)
+        state_ip, legacy = _plain(request.properties).get("ip"), self._is_legacy(request.properties)
+        records = await self._configured.read()
+        record = resource.find_live(records, key, state_ip, legacy=legacy)
         if record is None:
             return sdk.ReadResponse("")
         values = _values({"host": record.host, "ip": record.ip})
-        return sdk.ReadResponse(request.resource_id, values, values)
+        outputs = values if record.legacy else self._outputs(values)
+        return sdk.ReadResponse(request.resource_id, outputs, values)
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         """Change the address of a record."""
-        if not request.preview:
-            edit = _edit(request.news)
-            self._own(edit.host)
-            await self._configured.apply(edit)
-        return sdk.UpdateResponse(request.news)
+        if request.preview:
+            return sdk.UpdateResponse(request.news)
+        edit = replace(_edit(request.news), legacy=self._is_legacy(request.olds))
+        self._own(edit.host)
+        await self._configured.apply(edit)
+        return sdk.UpdateResponse(self._outputs(request.news))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         """Delete a record; a record that does not exist is fine."""
         host, family = resource.parse_id(request.resource_id)
         self._own(host)
-        await self._configured.apply(RecordEdit(host, family, None))
+        legacy = self._is_legacy(request.properties)
+        await self._configured.apply(RecordEdit(host, family, None, legacy))
 
     async def cancel(self) -> None:
         """Finish the current batch and end the session."""
@@ -124,6 +133,19 @@ class Pihole(sdk.Provider):
         if self._batcher is None:
             raise PiholeError("the engine has not configured the provider")
         return self._batcher
+
+    def _outputs(self, inputs: Values) -> Values:
+        """Return the outputs of a record whose line has the marker of the stack."""
+        if self._rules.legacy is None:
+            return inputs
+        return {**inputs, **_values({resource.MARKER: self._rules.marker})}
+
+    def _is_legacy(self, outputs: Values) -> bool:
+        """Return whether the line of a record in the state may have the marker of earlier versions.
+
+        Other stacks of the cluster have lines with that marker too, so the line proves nothing.
+        """
+        return resource.MARKER not in outputs
 
     def _own(self, host: str) -> None:
         """Note that the engine manages a host, for the interface that has no markers."""

@@ -14,7 +14,7 @@ _PROGRAM_ONLY = ("piholeTargetIp", "piholeAnnotate")
 
 def write(settings: Settings, cluster_id: str) -> dict[str, str]:
     """Return the properties of a provider, without empty ones."""
-    properties = {"clusterId": cluster_id}
+    properties = {"clusterId": cluster_id, "stackId": settings.stack_id}
     for row in FIELDS:
         if row.key.startswith(_PREFIX) and row.key not in _PROGRAM_ONLY:
             name = row.key.removeprefix(_PREFIX)
@@ -31,8 +31,9 @@ def read(properties: Mapping[str, object]) -> tuple[Settings, str]:
     raw = {
         f"{_PREFIX}{key[0].upper()}{key[1:]}": value
         for key, value in properties.items()
-        if key not in ("clusterId", "version")
+        if key not in ("clusterId", "stackId", "version")
     }
+    raw["stackId"] = properties.get("stackId")
     # No environment: the program has already copied its variables into the properties.
     settings, _ = parse.parse(raw, {})
     return settings, str(properties.get("clusterId") or "")

@@ -12,6 +12,9 @@ _FIELDS = {
     "host": {**_TEXT, "description": "The name, without a wildcard."},
     "ip": {**_TEXT, "description": "Its IPv4 or IPv6 address."},
 }
+# Only in the outputs: the marker that pic gave the line. Without it, an earlier version wrote it.
+MARKER = "marker"
+_OUTPUTS = {**_FIELDS, MARKER: {**_TEXT, "description": "The comment that marks its line."}}
 SCHEMA = {
     "name": "pihole",
     "displayName": "Pi-hole",
@@ -21,7 +24,7 @@ SCHEMA = {
             "description": "A name with an address of one family. Its id is host/A or host/AAAA.",
             "inputProperties": _FIELDS,
             "requiredInputs": ["host", "ip"],
-            "properties": _FIELDS,
+            "properties": _OUTPUTS,
             "required": ["host", "ip"],
         }
     },
@@ -100,7 +103,7 @@ def differences(old: Mapping[str, object], new: Mapping[str, object]) -> Iterato
 
 
 def find_live(
-    records: Sequence[LiveRecord], key: tuple[str, Family], state_ip: object
+    records: Sequence[LiveRecord], key: tuple[str, Family], state_ip: object, *, legacy: bool
 ) -> LiveRecord | None:
     """Return our record of a host and family; None if Pi-hole has no such record.
 
@@ -111,10 +114,16 @@ def find_live(
         records: All records of the Pi-hole.
         key: The host and the family.
         state_ip: The address in the state of the engine; None for an import.
+        legacy: Whether a record with the marker of earlier versions is ours.
     """
     # The host is compared first because it is cheap: each of 1,000 reads looks at 1,000 records.
     ours = [
-        record for record in records if record.host == key[0] and record.ours and record.key == key
+        record
+        for record in records
+        if record.host == key[0]
+        and record.ours
+        and (legacy or not record.legacy)
+        and record.key == key
     ]
     differing = [record for record in ours if record.ip != state_ip]
     return next(iter([*differing, *ours]), None)

@@ -36,7 +36,7 @@ class V6:
 
     def read(self) -> tuple[LiveRecord, ...]:
         """Return every record, as `Hosts.read` does."""
-        return hosts_lines.records(self._lines(), self._rules.marker)
+        return hosts_lines.records(self._lines(), self._rules)
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Apply edits, as `Hosts.apply` does."""
@@ -151,7 +151,7 @@ class V6:
             raise self._blocked(current[index], answer)
 
     def _blocked(self, text: str, answer: Response) -> PiholeError:
-        is_ours = hosts_lines.is_ours(text, self._rules.marker)
+        is_ours = hosts_lines.is_ours(text, self._rules.marker) or self._rules.is_legacy(text)
         owner = "that pic wrote" if is_ours else "of another owner"
         return PiholeError(
             f"Pi-hole refuses every change of its local DNS records because of a line {owner}:"

@@ -334,9 +334,9 @@ def _existing(
         effect = "Pi-hole answers with both"
     elif not settings.pihole_take_over:
         effect = "remove the other record, or set pic:piholeTakeOver"
-    elif not all(other.alone for other in others):
+    elif not all(other.alone and not other.legacy for other in others):
         # Pi-hole stores names with one address in one line. Replacing it would change all of them.
-        effect = "the other record stays, because its line has more names"
+        effect = "the other record stays, because its line has more names or another stack made it"
     else:
         reason = Reason.RECORD_TAKEN_OVER
     return Problem(reason, f"{message}: {effect}", record.host)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pic.core.model import Family, LiveRecord, Record
+from pic.core.model import Family, LiveRecord, Record, record_id
+from pic.planning import record_ownership
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,11 @@ def record_changes(live: Sequence[LiveRecord] | None, planned: Sequence[Record])
     """
     if live is None:
         return RecordChanges(planned_count=len(planned))
-    # Pi-hole keeps its records in a plain list, so the same line may occur twice.
-    ours = sorted({record for record in live if record.ours}, key=_record_order)
-    live_keys = {record.key for record in ours}
     planned_keys = {record.key for record in planned}
+    # Pi-hole keeps its records in a plain list, so the same line may occur twice.
+    unique = set(record_ownership.counted(live, set(map(record_id, planned))))
+    ours = sorted(unique, key=_record_order)
+    live_keys = {record.key for record in ours}
     ordered = sorted(planned, key=_record_order)
     return RecordChanges(
         live_count=len(ours),

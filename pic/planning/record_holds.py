@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pic.core.held import Held, Verdict, digest_of
 from pic.core.model import LiveRecord, Owner, Record, record_id
 from pic.core.register import RecordEntry
-from pic.planning import removals
+from pic.planning import record_ownership, removals
 from pic.planning.removals import Removal
 from pic.planning.request import PlanRequest
 
@@ -30,7 +30,7 @@ class RecordGuard:
         self._settings, self._snapshot = request.settings, request.snapshot
         self._memory, self._limits = request.memory, request.memory.limits
         self._planned = planned
-        ours = [record for record in self._snapshot.records or () if record.ours]
+        ours = record_ownership.counted(self._snapshot.records or (), planned)
         self._live = {record_id(record): record for record in ours}
 
     def candidates(self) -> list[RecordCandidate]:

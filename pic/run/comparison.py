@@ -89,6 +89,6 @@ def _empties(snapshot: Snapshot, changes: Changes) -> bool:
 
 
 def _planned(config: StackConfig, raw: RawSnapshot) -> tuple[Snapshot, Plan]:
-    snapshot = assemble.snapshot(raw)
+    snapshot = planning.decided(config, assemble.snapshot(raw))
     plan = planning.plan_for(config, snapshot)
     return snapshot, stack_config.with_remarks(plan, config.remarks)

@@ -3,12 +3,27 @@
 This module reads nothing and imports no client, so that a verb that works on files starts quickly.
 """
 
+from dataclasses import replace
+
 from pic.core.model import Plan, Snapshot
 from pic.planning import changes as comparing
+from pic.planning import record_ownership
 from pic.planning.changes import Changes
 from pic.planning.memory import recall
 from pic.run import targets
 from pic.run.stack_config import StackConfig
+
+
+def decided(config: StackConfig, snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot in which the register decides whose the DNS records are.
+
+    Where there is a register, or the state was read, a record with the marker of earlier versions
+    is ours if one of them has it.
+    """
+    if not any(record.legacy for record in snapshot.records or ()):
+        return snapshot
+    memory = recall(snapshot, config.ownership, config.settings)
+    return replace(snapshot, records=record_ownership.remembered(snapshot, memory))
 
 
 def plan_for(config: StackConfig, snapshot: Snapshot) -> Plan:

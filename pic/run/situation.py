@@ -11,6 +11,7 @@ from pic.cluster.listing import Transport
 from pic.core.errors import TargetError
 from pic.core.model import LiveResource, Plan, Snapshot
 from pic.core.register import StateMemory
+from pic.planning import record_ownership
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import EventText
@@ -94,7 +95,7 @@ def read_and_plan(
 
 def plan_raw(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Situation:
     """Plan for contents that were read before."""
-    snapshot = assemble.snapshot(raw)
+    snapshot = planning.decided(config, assemble.snapshot(raw))
     plan = planning.plan_for(config, snapshot)
     return Situation(
         config, transport, snapshot, plan, planning.changes_for(config, snapshot, plan)
@@ -104,9 +105,7 @@ def plan_raw(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Sit
 def with_memory(situation: Situation, memory: StateMemory) -> Situation:
     """Plan again with what the engine's state knows."""
     snapshot = replace(situation.snapshot, state=memory)
-    plan = planning.plan_for(situation.config, snapshot)
-    changes = planning.changes_for(situation.config, snapshot, plan)
-    return replace(situation, snapshot=snapshot, plan=plan, changes=changes)
+    return _planned_again(situation, planning.decided(situation.config, snapshot))
 
 
 def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:
@@ -119,7 +118,24 @@ def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:
     if records is None or not any(live.host in hosts and not live.ours for live in records):
         return situation
     marked = tuple(replace(live, ours=live.ours or live.host in hosts) for live in records)
-    snapshot = replace(situation.snapshot, records=marked)
+    return _planned_again(situation, replace(situation.snapshot, records=marked))
+
+
+def with_judged_records(situation: Situation, hosts: Collection[str]) -> Situation:
+    """Plan again if the state has to say which records with the earlier marker are ours.
+
+    Args:
+        situation: The situation so far.
+        hosts: The hosts whose records the state has, without those of the current marker.
+    """
+    records = situation.snapshot.records
+    if records is None or not any(live.legacy for live in records):
+        return situation
+    judged = record_ownership.judged(records, hosts)
+    return _planned_again(situation, replace(situation.snapshot, records=judged))
+
+
+def _planned_again(situation: Situation, snapshot: Snapshot) -> Situation:
     plan = planning.plan_for(situation.config, snapshot)
     changes = planning.changes_for(situation.config, snapshot, plan)
     return replace(situation, snapshot=snapshot, plan=plan, changes=changes)

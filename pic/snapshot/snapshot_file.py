@@ -35,6 +35,8 @@ _SCHEMA = {
     "protection": "protection",
 }
 _RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
+# Present only if true, so files of earlier versions can be read.
+_OPTIONAL = {"legacy": bool}
 
 
 def render(raw: RawSnapshot, settings: Settings) -> str:
@@ -66,13 +68,17 @@ def _pihole(raw: RawSnapshot, settings: Settings) -> str:
         return f"{head}null, "
     requested = dns_records.requested_hosts(assemble.snapshot(raw).ingresses, settings)
     records = (
-        json.dumps({key: getattr(record, key) for key in _RECORD})
+        json.dumps({key: getattr(record, key) for key in _keys(record)})
         for record in raw.records
         # Other records are private to the network of the Pi-hole, and planning does not need them.
         if record.ours or record.host in requested
     )
     lines = ",\n".join(sorted(records))
     return f"{head}[\n{lines}\n], "
+
+
+def _keys(record: LiveRecord) -> Iterable[str]:
+    return (*_RECORD, *(key for key in _OPTIONAL if getattr(record, key)))
 
 
 def _section(kind: str, bodies: Iterable[Raw]) -> str:
@@ -180,10 +186,11 @@ def _records(where: str, value: object) -> tuple[LiveRecord, ...] | None:
         return None
     items = value if isinstance(value, list) else [None]
     records = [item if isinstance(item, dict) else {} for item in items]
-    if not all(record.keys() == _RECORD.keys() for record in records):
+    if not all(record.keys() - _OPTIONAL.keys() == _RECORD.keys() for record in records):
         _refuse(where, f"records is not a list of maps with {', '.join(_RECORD)}")
-    fields = _RECORD.items()
-    if not all(isinstance(record[key], kind) for record in records for key, kind in fields):
+    kinds = {**_RECORD, **_OPTIONAL}
+    values = (item for record in records for item in record.items())
+    if not all(isinstance(value, kinds[key]) for key, value in values):
         _refuse(where, "records contains a value of the wrong type")
     return tuple(LiveRecord(**record) for record in records)
 

@@ -39,18 +39,24 @@ class Registry:
         return self.stage.ingress(name, *words, annotations={**own, **(annotations or {})})
 
     @property
+    def markers(self) -> tuple[str, str]:
+        """The ends of the lines that the stack makes, and of those of earlier versions."""
+        cluster, stack = self.stage.cluster.id, self.stage.stack_id
+        return f" # k8s:{cluster[:8]}.{stack[:8]}", f" # k8s:{cluster}"
+
+    @property
     def ours(self) -> list[str]:
-        """The lines with the marker of this cluster, without the marker."""
-        marker = f" # k8s:{self.stage.cluster.id}"
+        """The lines with a marker of this stack or of earlier versions, without the marker."""
         return sorted(
-            line.removesuffix(marker).strip() for line in self.pihole.lines if line.endswith(marker)
+            line.partition("#")[0].strip()
+            for line in self.pihole.lines
+            if line.endswith(self.markers)
         )
 
     @property
     def foreign(self) -> tuple[str, ...]:
         """All foreign lines."""
-        marker = f" # k8s:{self.stage.cluster.id}"
-        return tuple(line for line in self.pihole.lines if not line.endswith(marker))
+        return tuple(line for line in self.pihole.lines if not line.endswith(self.markers))
 
     def lines(self, *words: str, ip: str = IP) -> list[str]:
         """Return the expected lines of some hosts."""

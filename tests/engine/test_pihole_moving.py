@@ -83,7 +83,7 @@ def test_the_doctor_passes_a_healthy_pi_hole_and_reports_a_wrong_password(
     messages = {check["name"]: check["message"] for check in checks}
 
     assert (code, not_passed(checks)) == (0, [])
-    assert messages["pihole records"] == "1 belong to this cluster, 4 do not"
+    assert messages["pihole records"] == "1 belong to this stack, 4 do not"
 
     code, checks = run_doctor(registry.stage, PIHOLE_PASSWORD="wrong")  # noqa: S106
     assert (code, [name for name, verdict, _ in not_passed(checks) if verdict == "fail"]) == (

@@ -7,9 +7,10 @@ import pytest
 from dev.pihole import PiHole
 from pic.cluster.listing import NETWORKING
 from pic.core.model import RECORD_TYPE
-from tests.support.api import CLUSTER, Answer, Api, fill_cluster, ingress
+from tests.support.api import CLUSTER, STACK_ID, Answer, Api, fill_cluster, ingress
 from tests.support.engine import ProgramRun
-from tests.support.programs import RunProgram
+from tests.support.pihole_cluster import MARKER
+from tests.support.programs import RunProgram, StateEngine
 
 A, B = "a.example.com", "b.example.com"
 IP, OTHER_IP = "10.0.0.1", "10.0.0.2"
@@ -59,7 +60,7 @@ def writes_to_ingress(api: Api) -> list[tuple[str, str, bytes]]:
 
 def set_records(pihole: PiHole, *records: str) -> None:
     foreign = "192.168.1.1 nas.lan"
-    pihole.lines = [foreign, *(f"{item} # k8s:{CLUSTER}" for item in records)]
+    pihole.lines = [foreign, *(f"{item} {MARKER}" for item in records)]
 
 
 def test_a_record_is_a_resource_of_a_provider_without_a_secret(
@@ -81,6 +82,7 @@ def test_a_record_is_a_resource_of_a_provider_without_a_secret(
             "object": {
                 "api": "v6",
                 "clusterId": CLUSTER,
+                "stackId": STACK_ID,
                 "insecure": "false",
                 "takeOver": "false",
                 "url": pihole.url,
@@ -142,6 +144,25 @@ def test_a_record_that_the_state_does_not_have_causes_a_warning(
         f"UntrackedOrphan: DNS record {B}/A: an interrupted run left it and no Ingress asks for it;"
         " the state does not have it, so this run leaves it: pic up deletes it"
     ]
+
+
+@pytest.mark.parametrize("in_state", [False, True])
+def test_24_only_the_state_makes_a_record_of_an_earlier_version_ours(
+    api: Api,
+    up: RunProgram,
+    pihole: PiHole,
+    state_engine: StateEngine,
+    in_state: bool,  # noqa: FBT001
+) -> None:
+    serve_ingress(api, A)
+    pihole.lines = [f"{IP} {host} # k8s:{CLUSTER}" for host in (A, "gone.lan")]
+    state_engine.records = [A] if in_state else []
+
+    registered = up({"pic:targets": "pihole"})
+
+    imports = {entry["importId"] for entry in registered.resources if entry.get("importId")}
+    assert (registered.error, imports) == (None, {f"{A}/A"} if in_state else set())
+    assert ("RecordExists" in str(registered.log)) is not in_state
 
 
 def test_registered_hosts_are_written_to_the_annotation_of_the_ingress(

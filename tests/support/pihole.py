@@ -16,6 +16,7 @@ class MemoryPihole:
 
     Attributes:
         log: `open`, `close`, `read`, and each `apply` with its edits.
+        edits: All edits, in their order.
         refuses: Edits of these hosts fail.
         fails: The next requests fail with these errors, one each.
         fails_to_close: Whether each logout fails.
@@ -24,6 +25,7 @@ class MemoryPihole:
 
     records: list[LiveRecord] = field(default_factory=list)
     log: list[object] = field(default_factory=list)
+    edits: list[RecordEdit] = field(default_factory=list)
     refuses: frozenset[str] = frozenset()
     fails: list[PiholeError] = field(default_factory=list)
     fails_to_close: bool = False
@@ -48,6 +50,7 @@ class MemoryPihole:
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         self.gate.wait(10)
+        self.edits += edits
         self.log.append(("apply", *((edit.host, edit.ip) for edit in edits)))
         self._fail()
         done = [edit for edit in edits if edit.host not in self.refuses]

@@ -18,7 +18,7 @@ from tests.support.api import (
 
 PASSWORD = "sesame-opens"  # noqa: S105 - only the Pi-hole of these tests has it
 TARGET_IP = "192.0.2.1"
-MARKER = f"# k8s:{CLUSTER}"
+MARKER = f"# k8s:{CLUSTER[:8]}.{STACK_ID[:8]}"
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from dev.pihole import PiHole
 from pic.pihole import hosts_lines
-from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Client
 from pic.pihole.v6 import V6
 from pic.pihole.v6_session import Session
@@ -26,4 +25,4 @@ def pihole(records: list[str], *, take_over: bool = False) -> Iterator[tuple[PiH
 @contextlib.contextmanager
 def logged_in(server: PiHole, password: str = "", *, take_over: bool = False) -> Iterator[V6]:
     with Session(Client(server.url), password or server.password, no_sleep) as session:
-        yield V6(session, Rules(hosts_lines.marker_for(CLUSTER), take_over))
+        yield V6(session, hosts_lines.rules_for(CLUSTER, "", take_over=take_over))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pic.core.errors import EngineError
-from pic.engine.backend.state import StackState, StateResource
+from pic.engine.backend.state import StackState, StateRecord, StateResource
 from pic.engine.engine import Engine
 from tests.support.api import CLUSTER, REMEMBERING
 from tests.support.deployed import urn
@@ -20,12 +20,14 @@ class StateEngine(Engine):
 
     Attributes:
         keys: Namespace and name of the objects in the state.
+        records: The hosts of the records in the state, without a marker.
         error: If not empty, the message of the error that reading the state raises.
         exists: Whether the stack exists.
     """
 
     def __init__(self) -> None:
         self.keys: list[tuple[str, str]] = []
+        self.records: list[str] = []
         self.error = ""
         self.exists = True
 
@@ -35,5 +37,6 @@ class StateEngine(Engine):
         if not self.exists:
             return None
         return StackState(
-            {name: StateResource(urn(name), (space, name), {}) for space, name in self.keys}
+            {name: StateResource(urn(name), (space, name), {}) for space, name in self.keys},
+            records={f"{host}/A": StateRecord("urn", host, "") for host in self.records},
         )

@@ -93,4 +93,5 @@ def _live_record(values: Mapping[str, object]) -> LiveRecord:
         ip=str(values["ip"]),
         ours=values.get("ours") is True,
         alone=values.get("exclusive") is not False,
+        legacy=values.get("legacy") is True,
     )

@@ -11,7 +11,7 @@ from pic.core.model import Plan
 from pic.planning import serialise
 from pic.report import markdown
 from pic.report import text as text_report
-from pic.run import reading, stack_config, targets
+from pic.run import planning, reading, stack_config
 from pic.snapshot import branch
 
 FORMATS: Mapping[str, Callable[[Plan], str]] = {
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
             options.snapshot,
             options.namespace,
         )
-    plan = targets.build_plan(snapshot, config.settings, config.label, config.ownership)
+    plan = planning.plan_for(config, planning.decided(config, snapshot))
     sys.stdout.write(FORMATS[options.output](stack_config.with_remarks(plan, config.remarks)))
     return 0
 

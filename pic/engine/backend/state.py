@@ -38,6 +38,7 @@ class StateRecord:
     urn: str
     host: str
     ip: str
+    marker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class StackState:
     records: Mapping[str, StateRecord] = field(default_factory=dict)
     buckets: Mapping[str, str] = field(default_factory=dict)
     contexts: frozenset[str] = frozenset()
+
+    @property
+    def unmarked_hosts(self) -> frozenset[str]:
+        """The hosts of the records that pic made without a marker of the stack."""
+        return frozenset(record.host for record in self.records.values() if not record.marker)
 
     @property
     def keys(self) -> frozenset[tuple[str, str]]:
@@ -107,7 +113,7 @@ def _contexts(listed: Sequence[object]) -> Iterator[str]:
 def _record(entry: Raw) -> StateRecord:
     outputs = mapping(entry.get("outputs") or {}, "outputs")
     host, ip = text(outputs.get("host")), text(outputs.get("ip"))
-    return StateRecord(text(entry.get("urn")), host, ip)
+    return StateRecord(text(entry.get("urn")), host, ip, text(outputs.get("marker")))
 
 
 def _resource(entry: Raw) -> StateResource:

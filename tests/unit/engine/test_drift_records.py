@@ -52,6 +52,13 @@ def test_without_markers_the_records_of_the_state_are_ours() -> None:
     assert drift.find_records(make_state(("web.lan", V4)), records, marked=False) == ()
 
 
+def test_24_a_record_of_an_earlier_version_is_ours_if_the_state_has_it() -> None:
+    records = [LiveRecord(host, V4, ours=True, legacy=True) for host in ("web.lan", "nas.lan")]
+
+    assert drift.find_records(make_state(("web.lan", V4)), records) == ()
+    assert drift.find_records(make_state(("gone.lan", V4)), records) == (MISSING,)
+
+
 def test_drift_as_text_is_one_line_for_each_record() -> None:
     assert drift.as_text(Drift(records=(MISSING, MOVED, UNTRACKED))) == (
         "- DNS record gone.lan 192.0.2.1 is missing\n"

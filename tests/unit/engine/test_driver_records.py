@@ -10,7 +10,7 @@ from pic.core.errors import PiholeError, RefusedError
 from pic.core.held import Verdict
 from pic.core.ingress import Ingress
 from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
-from pic.engine import driver
+from pic.engine import driver, repair
 from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.outcome import Failure, Outcome
 from pic.engine.result import DeployResult
@@ -113,10 +113,12 @@ def test_without_markers_no_record_is_imported_for_deletion(tmp_path: Path) -> N
     assert steps(engine) == [("up", {f"{A}/A": f"{A}/A"})]
 
 
-def unmarked(*hosts: str, wanted: str, settings: Settings) -> Situation:
+def unmarked(
+    *hosts: str, wanted: str, settings: Settings = SETTINGS, legacy: bool = False
+) -> Situation:
     """Return a situation in which only the state says which records in Pi-hole are ours."""
     annotations = {"pihole.io/register": "true", "pihole.io/hosts": wanted}
-    records = tuple(LiveRecord(host, IP) for host in hosts)
+    records = tuple(LiveRecord(host, IP, ours=legacy, legacy=legacy) for host in hosts)
     snapshot = Snapshot(CLUSTER, (Ingress("prod", "web", "uid-1", annotations=annotations),))
     snapshot = replace(snapshot, records=records)
     plan = build_plan(snapshot, settings, STACK, OURS)
@@ -156,6 +158,49 @@ def test_without_markers_no_run_removes_every_record_of_the_state(tmp_path: Path
     with pytest.raises(RefusedError, match="None of the 2 live DNS records would survive"):
         driver.up(engine, situation, ignore)
     assert steps(engine) == []
+
+
+def test_24_a_new_stack_neither_imports_nor_deletes_records_of_an_earlier_version(
+    tmp_path: Path,
+) -> None:
+    situation = unmarked(A, B, wanted=A, legacy=True)
+    engine = make_engine(tmp_path, situation, make_state())
+
+    driver.up(engine, situation, ignore)
+
+    assert (situation.plan.records[0].host, steps(engine)) == (A, [("up", {})])
+
+
+def test_24_the_records_of_an_earlier_version_in_the_state_stay_ours(tmp_path: Path) -> None:
+    situation = unmarked(A, B, wanted=A, legacy=True)
+    engine = make_engine(tmp_path, situation, make_state(A, B))
+
+    result = driver.up(engine, situation, ignore)
+
+    assert [live.host for live in result.changes.records.removed] == [B]
+    assert steps(engine) == [("up", {f"{A}/A": f"{A}/A"})]
+
+
+def test_24_the_guard_holds_the_records_of_an_earlier_version_in_the_state(
+    tmp_path: Path,
+) -> None:
+    strict = replace(SETTINGS, max_removals=0, max_removal_ratio=0)
+    situation = unmarked(A, B, wanted=A, settings=strict, legacy=True)
+
+    result = driver.up(make_engine(tmp_path, situation, make_state(A, B)), situation, ignore)
+
+    assert [(held.host, held.verdict) for held in result.changes.held] == [
+        (f"{B}/A", Verdict.REMOVED)
+    ]
+
+
+def test_24_a_destroy_lists_the_records_of_an_earlier_version_and_imports_none() -> None:
+    situation = unmarked(A, B, wanted=A, legacy=True)
+
+    removal = driver.full_removal(situation)
+
+    assert [live.host for live in removal.records.removed] == [A, B]
+    assert repair.stray_records(removal, StackState(), SETTINGS) == ()
 
 
 def test_a_record_that_others_deleted_is_refreshed(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -58,6 +59,21 @@ def test_a_session_uses_the_interface_of_the_settings(api: str) -> None:
         )
         assert server.lines[1] == (ours("192.0.2.9", "web") if api == "v6" else "192.0.2.9 web")
         assert (server.sessions, server.most_at_once) == (0, 1)
+
+
+def test_24_a_session_marks_its_records_with_cluster_and_stack() -> None:
+    with PiHole(records=[ours("192.0.2.1", "old")]) as server:
+        chosen = replace(settings(server), stack_id="0123456789abcdef")
+        environment = {"PIHOLE_PASSWORD": server.password}
+        with open_session(chosen, CLUSTER, environment) as hosts:
+            assert hosts.apply([a("web")]) == {}
+            records = hosts.read()
+
+    assert server.lines[1] == f"192.0.2.9 web # k8s:{CLUSTER[:8]}.01234567"
+    assert records == (
+        LiveRecord("old", "192.0.2.1", ours=True, legacy=True),
+        LiveRecord("web", "192.0.2.9", ours=True),
+    )
 
 
 def test_the_settings_control_trust_and_take_over() -> None:

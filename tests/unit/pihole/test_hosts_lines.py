@@ -9,16 +9,20 @@ from pic.pihole.hosts_lines import (
     Rules,
     is_ours,
     lost_lines,
-    marker_for,
     merge,
     parse,
     records,
+    rules_for,
 )
 from pic.pihole.protocol import RecordEdit
 
-MARKER = marker_for("c1")
-RULES = Rules(MARKER)
-TAKE_OVER = Rules(MARKER, take_over=True)
+RULES = rules_for("c1", "")
+MARKER = RULES.marker
+TAKE_OVER = rules_for("c1", "", take_over=True)
+# The rules of one stack of a cluster, and of another one.
+MINE = rules_for("2f0c1b9a-7a53", "0123456789abcdef")
+OTHERS = rules_for("2f0c1b9a-7a53", "fedcba9876543210")
+OLD = "k8s:2f0c1b9a-7a53"
 
 
 def a(host: str, ip: str | None = "192.0.2.9") -> RecordEdit:
@@ -93,7 +97,7 @@ def test_each_name_of_each_line_is_one_record_and_records_are_sorted() -> None:
         "192.0.2.3 nas",
     ]
 
-    assert records(lines, MARKER) == (
+    assert records(lines, RULES) == (
         LiveRecord("alias", "192.0.2.2", alone=False),
         LiveRecord("nas", "192.0.2.2", alone=False),
         LiveRecord("nas", "192.0.2.3"),
@@ -197,8 +201,8 @@ def test_a_line_with_other_names_is_never_taken_over() -> None:
 
     assert merged.lines == lines
     assert refusals(merged)[0][1].endswith(
-        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: its line has other names too, so change"
-        " it by hand"
+        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: its line has other names too, or"
+        " another stack made it, so change it by hand"
     )
 
 
@@ -253,3 +257,74 @@ def test_a_conflict_is_an_error_that_a_retry_does_not_fix() -> None:
     (error,) = merge(["192.0.2.1 web"], [a("web")], RULES).refusals.values()
 
     assert (type(error), error.kind, error.retry_after) == (PiholeError, FailureClass.INVALID, None)
+
+
+def line(ip: str, host: str, marker: str) -> str:
+    return f"{ip} {host} # {marker}"
+
+
+def legacy(host: str, ip: str | None = "192.0.2.9") -> RecordEdit:
+    return RecordEdit(host, Family.A, ip, legacy=True)
+
+
+def test_24_the_marker_names_the_cluster_and_the_stack() -> None:
+    assert Rules("k8s:2f0c1b9a.01234567", legacy=OLD) == MINE
+    assert OTHERS.marker == "k8s:2f0c1b9a.fedcba98"
+    assert rules_for("2f0c1b9a-7a53", "") == Rules(OLD)
+
+
+def test_24_a_line_of_another_stack_is_foreign_and_one_of_an_earlier_version_is_unclear() -> None:
+    lines = [
+        line("192.0.2.1", "a", MINE.marker),
+        line("192.0.2.2", "b", OTHERS.marker),
+        line("192.0.2.3", "c", OLD),
+        line("192.0.2.4", "d", "k8s:another"),
+        "192.0.2.5 e #",
+    ]
+
+    assert records(lines, MINE) == (
+        LiveRecord("a", "192.0.2.1", ours=True),
+        LiveRecord("b", "192.0.2.2", alone=False),
+        LiveRecord("c", "192.0.2.3", ours=True, legacy=True),
+        LiveRecord("d", "192.0.2.4"),
+        LiveRecord("e", "192.0.2.5"),
+    )
+
+
+@pytest.mark.parametrize("marker", [OTHERS.marker, OLD])
+@pytest.mark.parametrize("take_over", [False, True])
+def test_24_no_edit_changes_or_deletes_the_line_of_another_stack(
+    marker: str,
+    take_over: bool,  # noqa: FBT001
+) -> None:
+    rules = Rules(MINE.marker, take_over, OLD)
+    lines = (line("192.0.2.1", "web", marker),)
+
+    assert merge(lines, [a("web", None)], rules) == Merged(lines)
+    assert merge(lines, [a("web", "192.0.2.1")], rules) == Merged(lines)
+    assert merge(lines, [a("web")], rules).lines == lines
+
+
+def test_24_a_line_of_an_earlier_version_is_rewritten_only_with_its_address() -> None:
+    lines = (line("192.0.2.1", "web", OLD), line("192.0.2.9", "web", OTHERS.marker))
+
+    assert merge(lines, [legacy("web")], MINE).lines == (
+        line("192.0.2.9", "web", MINE.marker),
+        lines[1],
+    )
+    assert merge(lines, [legacy("web", None)], MINE).lines == lines[1:]
+
+
+def test_24_of_an_interrupted_update_the_line_with_the_new_marker_stays() -> None:
+    new = line("192.0.2.9", "web", MINE.marker)
+    lines = (line("192.0.2.9", "web", OLD), new, line("192.0.2.1", "web", OLD))
+
+    assert merge(lines, [legacy("web")], MINE).lines == (new,)
+    assert merge(lines[:1], [legacy("web")], MINE).lines == (new,)
+
+
+def test_24_a_foreign_line_of_another_cluster_may_be_taken_over() -> None:
+    rules = Rules(MINE.marker, legacy=OLD, take_over=True)
+    lines = ["192.0.2.1 web # k8s:another", "192.0.2.2 web"]
+
+    assert merge(lines, [a("web")], rules).lines == (line("192.0.2.9", "web", MINE.marker),)

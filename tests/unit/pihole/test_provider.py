@@ -58,14 +58,17 @@ class Provider:
         request = proto.ReadRequest(urn=URN, id=identifier, properties=struct(values))
         return plain(await self.stub.Read(request))
 
-    async def update(self, values: Mapping[str, str], *, preview: bool = False) -> dict[str, Any]:
+    async def update(
+        self, values: Mapping[str, str], old: Mapping[str, str] = A, *, preview: bool = False
+    ) -> dict[str, Any]:
         request = proto.UpdateRequest(
-            urn=URN, id="app.lan/A", olds=struct(A), news=struct(values), preview=preview
+            urn=URN, id="app.lan/A", olds=struct(old), news=struct(values), preview=preview
         )
         return plain(await self.stub.Update(request))
 
-    async def delete(self, identifier: str) -> dict[str, Any]:
-        return plain(await self.stub.Delete(proto.DeleteRequest(urn=URN, id=identifier)))
+    async def delete(self, identifier: str, old: Mapping[str, str] = A) -> dict[str, Any]:
+        request = proto.DeleteRequest(urn=URN, id=identifier, properties=struct(old))
+        return plain(await self.stub.Delete(request))
 
 
 def struct(values: Mapping[str, object]) -> struct_pb2.Struct:
@@ -242,6 +245,54 @@ def test_an_import_finds_only_our_records() -> None:
         {"properties": {}, "inputs": {}},
         {"id": "app.lan/AAAA", "properties": record, "inputs": record},
     ]
+
+
+MARKER = {"marker": "k8s:c1.01234567"}
+
+
+def test_24_the_state_says_which_records_have_the_marker_of_the_stack() -> None:
+    pihole, old, new = MemoryPihole(), {**A, "ip": "10.0.0.2"}, {**A, **MARKER}
+
+    async def act(provider: Provider) -> list[object]:
+        await provider.configure(stackId="0123456789abcdef")
+        return [
+            await provider.create(A),
+            await provider.update(A, old),
+            await provider.update(A, new),
+            await provider.delete("app.lan/A", old),
+            await provider.delete("app.lan/A", new),
+        ]
+
+    done = {"properties": new}
+    assert with_provider(act, pihole) == [{"id": "app.lan/A", **done}, done, done, {}, {}]
+    assert [edit.legacy for edit in pihole.edits] == [False, True, False, True, False]
+
+
+def test_24_a_read_finds_a_record_of_an_earlier_version_unless_the_state_has_another() -> None:
+    live = [LiveRecord("app.lan", "10.0.0.1", ours=True, legacy=True)]
+
+    async def act(provider: Provider) -> list[object]:
+        await provider.configure(stackId="0123456789abcdef")
+        unmarked = [await provider.read("app.lan/A"), await provider.read("app.lan/A", **A)]
+        marked = [await provider.read("app.lan/A", **A, **MARKER)]
+        provider.pihole.records = [LiveRecord("app.lan", "10.0.0.1", ours=True)]
+        return [*unmarked, *marked, await provider.read("app.lan/A")]
+
+    found = {"id": "app.lan/A", "properties": A, "inputs": A}
+    assert with_provider(act, MemoryPihole(live)) == [
+        found,
+        found,
+        {"properties": {}, "inputs": {}},
+        {**found, "properties": {**A, **MARKER}},
+    ]
+
+
+def test_24_an_interface_without_markers_has_none_in_the_state() -> None:
+    async def act(provider: Provider) -> object:
+        await provider.configure(api="dns-local", stackId="0123456789abcdef")
+        return await provider.create(A)
+
+    assert with_provider(act) == {"id": "app.lan/A", "properties": A}
 
 
 def test_a_read_returns_the_second_address_of_an_interrupted_update() -> None:

@@ -4,6 +4,7 @@ from pic.pihole import provider_config
 from pic.settings.parse import PiholeApi, Settings
 
 SETTINGS = Settings(
+    stack_id="0123456789abcdef",
     pihole_url="https://pi.hole",
     pihole_api=PiholeApi.DNS_LOCAL,
     pihole_take_over=True,

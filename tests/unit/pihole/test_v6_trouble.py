@@ -8,7 +8,7 @@ import pytest
 from dev.pihole import Fault, PiHole
 from pic.core.errors import FailureClass
 from pic.pihole import answers
-from pic.pihole.hosts_lines import Rules, marker_for
+from pic.pihole.hosts_lines import rules_for
 from pic.pihole.http import Client
 from pic.pihole.v6 import HOSTS_PATH, V6
 from pic.pihole.v6_session import Session
@@ -105,7 +105,7 @@ NEW = [ours("192.0.2.9", "a"), ours("192.0.2.9", "b")]
 def applied(url: str) -> Callable[[], object]:
     def apply() -> object:
         with Session(Client(url), "secret", no_sleep) as session:
-            return V6(session, Rules(marker_for(CLUSTER))).apply([a("a"), a("b")])
+            return V6(session, rules_for(CLUSTER, "")).apply([a("a"), a("b")])
 
     return apply
 

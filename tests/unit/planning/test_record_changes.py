@@ -53,6 +53,17 @@ def test_records_are_compared_by_host_and_family() -> None:
     )
 
 
+def test_24_a_record_that_is_unclear_is_updated_but_not_removed() -> None:
+    unclear = [replace(live(host, "192.0.2.9"), legacy=True) for host in ("a", "b")]
+
+    assert compared(tuple(unclear), wanted("a")) == RecordChanges(
+        live_count=1,
+        planned_count=1,
+        updated=(RecordUpdate(wanted("a"), unclear[0]),),
+        compared=True,
+    )
+
+
 def test_records_of_others_do_not_count_and_do_not_change() -> None:
     others = (LiveRecord("a", "192.0.2.9"), LiveRecord("b", V4))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.findings import UNREACHABLE, USAGE, Finding, failed, passed, run_check, skipped
 from pic.core.json_values import mapping, sequence
+from pic.core.model import LiveRecord
 from pic.pihole import answers, connect, dns_local, hosts_lines, v6
 from pic.pihole.connect import SessionTimeouts
 from pic.pihole.http import Client, HttpTimeouts
@@ -31,6 +32,7 @@ SESSIONS = "/api/auth/sessions"
 API = "/api/config/webserver/api"
 WEB, APP, CLI = "the web password", "an app password", "its CLI password"
 ANY = "any password, because it has none"
+_OURS, _LEGACY, _OTHERS = "ours", "legacy", "others"
 # The status codes of the interface for a client that has not logged in.
 _STATUS_BEFORE_LOGIN = (200, 401, 403)
 
@@ -137,7 +139,7 @@ def _session(session: Session, settings: Settings) -> Iterator[Finding]:
     yield passed(LOGIN, f"it accepts {password}")
     yield from run_check(RIGHTS, lambda: _rights(session, password))
     yield from run_check(SEATS, lambda: _seats(session, len(entries)))
-    yield from run_check(RECORDS, lambda: _records(session, settings.cluster_id))
+    yield from run_check(RECORDS, lambda: _records(session, settings))
 
 
 def _password_kind(session: Mapping[str, object] | None) -> str:
@@ -180,16 +182,26 @@ def _setting(session: Session, name: str) -> object:
     return v6.config_value(answer, "webserver", "api", name)
 
 
-def _records(session: Session, cluster_id: str) -> Iterator[Finding]:
-    records = v6.V6(session, hosts_lines.Rules(hosts_lines.marker_for(cluster_id))).read()
-    counts = Counter(record.ours for record in records)
-    if cluster_id:
-        message = f"{counts[True]} belong to this cluster, {counts[False]} do not"
-        advice = "pic does not change the records that do not" if counts[False] else ""
-        yield passed(RECORDS, message, advice)
-    else:
+def _records(session: Session, settings: Settings) -> Iterator[Finding]:
+    rules = hosts_lines.rules_for(settings.cluster_id, settings.stack_id)
+    records = v6.V6(session, rules).read()
+    if not settings.cluster_id:
         message = f"{len(records)}; without pic:clusterId, pic cannot say which ones are its own"
         yield skipped(RECORDS, message)
+        return
+    counts = Counter(_owner(record) for record in records)
+    whose = "stack" if settings.stack_id else "cluster"
+    message = f"{counts[_OURS]} belong to this {whose}, {counts[_OTHERS]} do not"
+    if counts[_LEGACY]:
+        message += f", {counts[_LEGACY]} have the marker that all stacks of the cluster share"
+    advice = "pic does not change the records that do not" if counts[_OTHERS] else ""
+    yield passed(RECORDS, message, advice)
+
+
+def _owner(record: LiveRecord) -> str:
+    if record.legacy:
+        return _LEGACY
+    return _OURS if record.ours else _OTHERS
 
 
 def _dns_local(connection: _Connection) -> Iterator[Finding]:

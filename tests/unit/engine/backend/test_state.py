@@ -71,3 +71,16 @@ def test_the_state_has_the_records_by_id() -> None:
     stack_state = state.read(export_of(record, {**record, "delete": True, "outputs": None}))
 
     assert stack_state == StackState(records={f"{A}/A": StateRecord(record_urn, A, "10.0.0.1")})
+
+
+def test_24_the_state_has_the_markers_of_records_and_the_hosts_without_one() -> None:
+    marked = {"host": A, "ip": "10.0.0.1", "marker": "k8s:c.s"}
+    entries = [
+        {"type": RECORD_TYPE, "urn": "urn", "id": f"{outputs['host']}/A", "outputs": outputs}
+        for outputs in (marked, {"host": B, "ip": "10.0.0.2"})
+    ]
+
+    stack_state = state.read(export_of(*entries))
+
+    assert [record.marker for record in stack_state.records.values()] == ["k8s:c.s", ""]
+    assert stack_state.unmarked_hosts == {B}

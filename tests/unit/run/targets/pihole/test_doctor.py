@@ -99,6 +99,23 @@ def test_a_healthy_pi_hole_passes_every_check(checkout: FakeCheckout) -> None:
         ]
 
 
+def test_24_the_doctor_counts_the_records_of_the_stack_and_of_earlier_versions(
+    checkout: FakeCheckout,
+) -> None:
+    cluster = f"k8s:{CLUSTER[:8]}"
+    own = f"192.0.2.2 own # {cluster}.01234567"
+    records = [own, ours("192.0.2.9", "web"), f"192.0.2.3 app # {cluster}.fedcba98"]
+    with PiHole(records=records) as server:
+        chosen = replace(settings(server), stack_id="0123456789abcdef")
+
+        assert findings(checkout, chosen, server.password)[-1] == passed(
+            "pihole records",
+            "1 belong to this stack, 1 do not, 1 have the marker that all stacks of the cluster"
+            " share",
+            "pic does not change the records that do not",
+        )
+
+
 def test_an_unreachable_pi_hole_fails_one_check_and_skips_the_others(
     checkout: FakeCheckout,
 ) -> None:
