@@ -165,7 +165,10 @@ class Claims:
         return self._tunnels.find(selected.tunnel, ingress.namespace)
 
     def _live_tunnels(self, selected: Selected, host: str) -> dict[TunnelRef, set[str]]:
-        """Return the tunnels of the live objects that a host may have, with their hosts."""
+        """Return the tunnels of the live objects that a host may have, with their hosts.
+
+        Without a live object, the tunnel is the one in the register.
+        """
         ingress, options = selected.ingress, selected.options
         candidates = _candidates(host, [ingress], self._inventory)
         # An annotation may move the host. Then its object is one of those of the Ingress.
@@ -176,6 +179,10 @@ class Claims:
             tunnel = declared_tunnel(live)
             if tunnel and live.namespace == ingress.namespace:
                 by_tunnel[tunnel].add(live.host)
+        # Its owner may just have deleted the Ingress and created it again.
+        remembered = self._inventory.remembered_tunnel(host, ingress.namespace)
+        if remembered and not by_tunnel:
+            by_tunnel[remembered].add(host)
         return by_tunnel
 
     def _leads_to(

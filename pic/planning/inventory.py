@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pic.core import names
 from pic.core.ingress import Ingress
-from pic.core.model import LiveResource
+from pic.core.model import LiveResource, TunnelRef
 from pic.planning.memory import Memory
 from pic.planning.ownership import USABLE, OwnerKind
 
@@ -18,6 +18,7 @@ class Inventory:
     """
 
     def __init__(self, live: Iterable[LiveResource], memory: Memory) -> None:
+        self._memory = memory
         self.adopt = memory.ownership.adopt
         self.owner_kinds: dict[tuple[str, str], OwnerKind] = {}
         self._ours: dict[str, list[LiveResource]] = defaultdict(list)
@@ -73,6 +74,14 @@ class Inventory:
     def going_for(self, host: str) -> list[LiveResource]:
         """Return the objects of ours for a host that Kubernetes is deleting."""
         return self._going.get(host, [])
+
+    def remembered_tunnel(self, host: str, namespace: str) -> TunnelRef | None:
+        """Return the tunnel that a host of a namespace has in the register, or None."""
+        entry = self._memory.entry(host)
+        if entry is None or entry.namespace != namespace or not entry.tunnel:
+            return None
+        tunnel_namespace, _, name = entry.tunnel.partition("/")
+        return TunnelRef(name, None if tunnel_namespace == namespace else tunnel_namespace)
 
     def ours_for(self, host: str) -> list[LiveResource]:
         """Return our live objects for a host."""
