@@ -39,17 +39,30 @@ def read_stack_file(root: Path) -> object:
 def test_init_binds_a_stack_to_the_cluster_and_can_be_repeated(
     cluster_id: str, tmp_path: Path, capsys: Capture
 ) -> None:
-    for _ in range(2):
-        assert main.main(["init", "--stack", "prod", "--tunnel-namespace", "tunnels"]) == 0
+    words = ["init", "--stack", "prod", "--tunnel-namespace", "tunnels"]
+    assert main.main(words) == 0
+    first = capsys.readouterr().out
+    written = read_stack_file(tmp_path)
+    assert main.main(words) == 0
 
-        assert capsys.readouterr().out == (
-            "wrote stacks/Pulumi.prod.yaml\n"
-            "  pic:tunnelNamespace: tunnels\n"
-            f"  pic:clusterId: {cluster_id}\n" + NEXT
-        )
+    assert isinstance(written, dict)
+    stack_id = written["config"]["pic:stackId"]
+    head = (
+        "wrote stacks/Pulumi.prod.yaml\n"
+        "  pic:tunnelNamespace: tunnels\n"
+        f"  pic:clusterId: {cluster_id}\n"
+    )
+    more = f"  pic:stackId: {stack_id}\n  pic:registerNamespace: tunnels\n"
+    assert (first, capsys.readouterr().out) == (head + more + NEXT, head + NEXT)
     assert read_stack_file(tmp_path) == {
-        "config": {"pic:tunnelNamespace": "tunnels", "pic:clusterId": cluster_id}
+        "config": {
+            "pic:tunnelNamespace": "tunnels",
+            "pic:clusterId": cluster_id,
+            "pic:stackId": stack_id,
+            "pic:registerNamespace": "tunnels",
+        }
     }
+    assert written == read_stack_file(tmp_path)
 
 
 @pytest.mark.usefixtures("cluster_id")
