@@ -6,7 +6,8 @@ A test compares the pages with what this module generates, so they cannot go out
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pic.core.notices import ADVICE, NORMAL, Level, Reason
+from pic.core.advice import ADVICE
+from pic.core.notices import NORMAL, Level, Reason
 from pic.planning import annotations, dns_records
 from pic.run.targets import write_permissions
 from pic.settings.parse import Settings, TargetName, settings_table

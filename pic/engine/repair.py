@@ -15,7 +15,7 @@ from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
 from pic.planning import serialise
 from pic.planning.changes import Changes, differences
-from pic.planning.merge import held_spec
+from pic.planning.live_form import held_spec
 from pic.settings.parse import PiholeApi, Settings
 from pic.snapshot.pangolin import live_resource
 

@@ -15,7 +15,7 @@ from pic.core.register import GoneBy, HostEntry
 from pic.planning import annotations, removals
 from pic.planning.annotations import Switch
 from pic.planning.inventory import Inventory
-from pic.planning.merge import live_form
+from pic.planning.live_form import live_form
 from pic.planning.registering import entry_of_live, tunnel_of
 from pic.planning.removals import Removal
 from pic.planning.request import PlanRequest

@@ -1,4 +1,5 @@
-from pic.core.notices import ADVICE, NORMAL, Fate, Level, Notice, Reason, Ref
+from pic.core.advice import ADVICE, Fate
+from pic.core.notices import NORMAL, Level, Notice, Reason, Ref
 
 WEB = Ref("Ingress", "prod", "web")
 

@@ -1,8 +1,9 @@
 """Tests what a held resource declares."""
 
+from pic.core.advice import ADVICE, Fate
 from pic.core.model import HttpConfig, LiveResource, Spec, Target, TunnelRef
-from pic.core.notices import ADVICE, Fate
-from pic.planning.merge import DELETING, HOLDING, held_spec
+from pic.planning.live_form import held_spec
+from pic.planning.merge import DELETING, HOLDING
 
 SPEC = Spec(
     enabled=True,
