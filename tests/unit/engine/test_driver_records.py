@@ -155,7 +155,7 @@ def test_without_markers_no_run_removes_every_record_of_the_state(tmp_path: Path
     situation = unmarked(A, B, wanted="", settings=settings)
     engine = make_engine(tmp_path, situation, make_state(A, B))
 
-    with pytest.raises(RefusedError, match="None of the 2 live DNS records would survive"):
+    with pytest.raises(RefusedError, match="All 2 live DNS records would be removed"):
         driver.up(engine, situation, ignore)
     assert steps(engine) == []
 

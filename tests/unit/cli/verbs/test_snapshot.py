@@ -1,8 +1,8 @@
 """Tests `pic snapshot`, and `pic plan` with its file."""
 
 import io
-import re
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
