@@ -64,6 +64,7 @@ class Settings:
     allow_external_name: bool = False
     resource_schema: ResourceSchema = ResourceSchema.AUTO
     path_routing: PathRouting = PathRouting.WARN
+    operator_limit: int = 20
     tenants: Tenants = Tenants.MANY
     register_namespace: str = ""
     stack_id: str = ""
