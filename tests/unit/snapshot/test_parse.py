@@ -15,6 +15,7 @@ from pic.core.ingress import (
     Service,
     ServiceBackend,
     ServicePort,
+    Slips,
 )
 from pic.core.json_values import MalformedError, Raw
 from pic.core.model import Namespace, Organization, Tunnel
@@ -85,6 +86,7 @@ def test_every_field_of_an_ingress_is_parsed() -> None:
         ),
         default_backend=ServiceBackend("rest", "http"),
         going=Deletion("2025-02-01T00:00:00+00:00", ("other", "foregroundDeletion")),
+        slips=Slips(not_text=("c", "d")),
     )
 
 
@@ -100,7 +102,8 @@ def test_an_ingress_with_only_a_name_gets_a_namespace_and_a_derived_uid() -> Non
         ({"number": 80}, 80),
         ({"number": 80.0}, 80),
         ({"number": 80.5}, None),
-        ({"number": "80"}, None),
+        ({"number": "80"}, "80"),
+        ({"number": "http"}, None),
         ({"number": True}, None),
         ({"name": "http"}, "http"),
         ({"name": 80}, "80"),
