@@ -194,7 +194,7 @@ def _held(review: Review) -> Section:
 def _exposure(review: Review) -> Iterator[Section]:
     yield _section(
         "Hosts that become public",
-        (_HOST, Column("Access before", literal=False), _BACKENDS),
+        (_HOST, Column("Access before", literal=False), _BACKENDS, Column("Remark")),
         (
             (
                 opening.resource.namespace,
@@ -202,6 +202,7 @@ def _exposure(review: Review) -> Iterator[Section]:
                     opening.resource.host,
                     opening.before or "new",
                     ", ".join(backends(opening.resource)),
+                    opening.remark or None,
                 ),
             )
             for opening in review.openings
@@ -347,7 +348,7 @@ def _notices(title: str, notices: Sequence[Notice]) -> Section:
                     notice.level.value,
                     notice.reason.value,
                     f"{notice.about.kind} {notice.about}",
-                    notice.message,
+                    notice.text,
                 ),
             )
             for notice in notices

@@ -72,7 +72,9 @@ def test_the_order_of_objects_and_hosts_does_not_change_the_plan(
 ) -> None:
     other = shuffled(data, world)
 
-    assert as_text(planned(other, settings, schema)) == as_text(planned(world, settings, schema))
+    first, second = (as_text(planned(it, settings, schema)) for it in (world, other))
+    # Messages name the place of a path, and so the number of its rule.
+    assert re.sub(r"rules\[\d+\]", "", first) == re.sub(r"rules\[\d+\]", "", second)
 
 
 @FEW

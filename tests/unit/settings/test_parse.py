@@ -10,6 +10,7 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.settings.fields import FIELDS
 from pic.settings.parse import (
     LogLevel,
+    ForeignProtection,
     PathRouting,
     PiholeApi,
     ResourceSchema,
@@ -72,6 +73,7 @@ def test_every_setting_can_be_written_as_text() -> None:
         "allowExternalName": "Yes",
         "resourceSchema": "target",
         "pathRouting": "trusted",
+        "foreignProtection": "hold",
         "tenants": "One",
         "registerNamespace": "pic",
         "stackId": "0123456789abcdef",
@@ -121,6 +123,7 @@ def test_every_setting_can_be_written_as_text() -> None:
         allow_external_name=True,
         resource_schema=ResourceSchema.TARGET,
         path_routing=PathRouting.TRUSTED,
+        foreign_protection=ForeignProtection.HOLD,
         tenants=Tenants.ONE,
         register_namespace="pic",
         stack_id="0123456789abcdef",
