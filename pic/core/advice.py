@@ -112,7 +112,7 @@ ADVICE: Mapping[Reason, Advice] = {
     Reason.FOREIGN_ANNOTATION: Advice(
         "The Ingress has annotations of another controller, which have no effect here.",
         "Use what the message names in their place, or remove them. "
-        "[Moving from another controller](moving.md) lists them.",
+        "[Moving from another controller](moving-from-another-controller.md) lists them.",
     ),
     Reason.FOREIGN_PROTECTION: Advice(
         "An annotation of another controller limits who may open the host, but not here: the host "

@@ -141,13 +141,14 @@ class Notice:
     def text(self) -> str:
         """The message with the host or the hosts that it is about, unless it names them already."""
         if self.host:
-            return self.message if self.host in self.message else f"{self.host}: {self.message}"
+            known = self.host in self.message or self.host in self.about.name
+            return self.message if known else f"{self.host}: {self.message}"
         missing = [host for host in self.hosts if host not in self.message]
         if not missing:
             return self.message
         shown = ", ".join(missing[:MOST_HOSTS])
         rest = f" and {len(missing) - MOST_HOSTS} more" if len(missing) > MOST_HOSTS else ""
-        return f"{self.message} ({'host' if len(missing) == 1 else 'hosts'}: {shown}{rest})"
+        return f"{self.message} (its hosts: {shown}{rest})"
 
     @property
     def level(self) -> Level:

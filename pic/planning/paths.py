@@ -29,6 +29,7 @@ _QUOTED = re.compile(r"[\\.+*?()|\[\]{}^$]")
 # ASCII without the space and the backtick. Pangolin writes the path between backticks into a rule
 # of its proxy, so a backtick in it could add a rule for the host of another namespace.
 _PRINTABLE = re.compile(r"[!-_a-~]*")
+_NAMES = {"`": "a backtick", " ": "a space", "\t": "a tab", "\n": "a line break"}
 _ENCODED = {code: f"{code:x}" for code in range(128) if not chr(code).isalnum()}
 # The API server refuses these sequences in Exact and Prefix paths, except `?` and `#`. Those two
 # end the path of a URL, so no request could match.
@@ -103,15 +104,15 @@ def translate(path: str, kind: PathType, *, regex: bool) -> PathMatch:
     if regex and free and path != "/":
         return _expression(path)
     _check_clear(path)
-    dialect = _dialect(path, free=free)
+    written = dialect(path, free=free)
     if kind is PathType.EXACT:
-        return replace(_route(path, "exact", path, exact=True), dialect=dialect)
-    stem = path.removesuffix(_BELOW) if dialect is Dialect.BELOW else path.rstrip("/")
+        return replace(_route(path, "exact", path, exact=True), dialect=written)
+    stem = path.removesuffix(_BELOW) if written is Dialect.BELOW else path.rstrip("/")
     match = _route(f"^{quote(stem)}(/|$)", "regex", stem) if stem else ROOT
-    return replace(match, dialect=dialect)
+    return replace(match, dialect=written)
 
 
-def _dialect(path: str, *, free: bool) -> Dialect:
+def dialect(path: str, *, free: bool) -> Dialect:
     """Say how another controller might read a path.
 
     Args:
@@ -175,14 +176,21 @@ def _plain(error: Exception) -> str:
 def _check_text(path: str) -> None:
     if len(path) > LONGEST:
         raise UnusablePathError(f"it is longer than {LONGEST} characters")
-    if not _PRINTABLE.fullmatch(path):
-        raise UnusablePathError(
-            "it contains a backtick, a space, a control character or a character beyond ASCII"
-        )
+    # The first character that no path may have.
+    rest = _PRINTABLE.sub("", path, count=1)
+    if rest:
+        raise UnusablePathError(f"it contains {_named(rest[0])}")
+
+
+def _named(character: str) -> str:
+    if name := _NAMES.get(character):
+        return name
+    code = f"U+{ord(character):04X}"
+    return f"{character} ({code})" if character.isprintable() else f"the control character {code}"
 
 
 def _check_clear(path: str) -> None:
     if not path.startswith("/"):
         raise UnusablePathError("it must begin with /")
-    if _UNCLEAR.search(path):
-        raise UnusablePathError("it contains //, /./, /../, ?, # or %2f")
+    if unclear := _UNCLEAR.search(path):
+        raise UnusablePathError(f"it contains {unclear[0]}")

@@ -147,7 +147,8 @@ FIELDS = (
         readers.one_of(ForeignProtection),
         "warn, hold or ignore",
         "What to do about a host that annotations of another controller would protect, but none of"
-        " pic: warn, hold it back if it is new, or ignore it. See moving.md.",
+        " pic: warn, hold it back if it is new, or ignore it: see"
+        " moving-from-another-controller.md.",
     ),
     Field(
         "tenants",

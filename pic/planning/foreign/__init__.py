@@ -2,5 +2,5 @@
 
 `nginx`, `proxies` and `clouds` hold the table, made from the public documentation of the
 controllers. `words` says what a row means, and `reading` applies the table to an Ingress.
-docs/moving.md is generated from it.
+docs/moving-from-another-controller.md is generated from it.
 """

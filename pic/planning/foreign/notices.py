@@ -43,7 +43,7 @@ def without_effect(others: Sequence[Found], reported: Sequence[str]) -> Problem 
     lost = [it for it in others if it.effect is not Effect.NONE and it.key not in reported]
     if not lost:
         return None
-    parts = [f"{found.key} ({found.word.here})" for found in lost[:MOST_KEYS]]
+    parts = [f"{found.key} ({found.word.here_in_text})" for found in lost[:MOST_KEYS]]
     rest = f"; and {len(lost) - MOST_KEYS} more" if len(lost) > MOST_KEYS else ""
     return Problem(Reason.FOREIGN_ANNOTATION, f"no effect here: {'; '.join(parts)}{rest}")
 

@@ -103,12 +103,12 @@ REMEDIES: Mapping[Topic, Remedy] = {
     Topic.TUNING: Remedy(Effect.LOST, "Pangolin's own limits and timeouts"),
     Topic.STICKY: Remedy(Effect.LOST, "no sticky sessions"),
     Topic.CANARY: Remedy(Effect.LOST, "pic ignores a canary, and exposes the main Ingress"),
-    Topic.UNKNOWN: Remedy(Effect.LOST, "nothing"),
+    Topic.UNKNOWN: Remedy(Effect.LOST, "pic does not read it"),
     Topic.TLS: Remedy(Effect.NONE, "Pangolin has the certificates and ends TLS"),
     Topic.HTTPS: Remedy(Effect.NONE, "Pangolin always sends visitors to HTTPS"),
     Topic.WEBSOCKET: Remedy(Effect.NONE, "WebSockets always work"),
-    Topic.DETAIL: Remedy(Effect.NONE, "nothing; it only adds to another annotation"),
-    Topic.SETUP: Remedy(Effect.NONE, "nothing; there is no such proxy or load balancer to set up"),
+    Topic.DETAIL: Remedy(Effect.NONE, "it only adds to another annotation"),
+    Topic.SETUP: Remedy(Effect.NONE, "there is no such proxy or load balancer to set up"),
     Topic.CLASS: Remedy(Effect.NONE, "set `spec.ingressClassName` to pangolin"),
 }
 
@@ -133,8 +133,13 @@ class Word:
 
     @property
     def here(self) -> str:
-        """What happens here in its place."""
+        """What happens here in its place, in Markdown."""
         return REMEDIES[self.topic].here
+
+    @property
+    def here_in_text(self) -> str:
+        """What happens here in its place, without markup."""
+        return self.here.replace("`", "")
 
 
 @dataclass(frozen=True, slots=True)

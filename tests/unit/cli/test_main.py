@@ -114,7 +114,8 @@ def test_a_plan_of_files_as_text(capsys: Capture) -> None:
         "app.example.com  prod/pic-prod-web-7144d925  default   public    / →"
         " http://web.prod.svc.cluster.local:80\n"
         "\n"
-        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host\n"
+        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host"
+        " (its hosts: app.example.com)\n"
         "\n"
         "1 resource, 1 warning, 0 remarks\n"
     )
@@ -161,6 +162,7 @@ def test_a_plan_of_files_as_json(capsys: Capture) -> None:
                 "reason": "EmptyHost",
                 "object": {"kind": "Ingress", "namespace": "prod", "name": "web"},
                 "host": None,
+                "hosts": ["app.example.com"],
                 "message": "a rule without a host is skipped: set its host",
             }
         ],
@@ -182,7 +184,8 @@ def test_a_variable_that_differs_from_a_setting_is_a_notice(root: Path, capsys: 
     _, out, _ = run_pic(capsys, *PLAN_FILES, "--stack", "prod", PIC_BACKEND_SCHEME="https")
 
     assert out.splitlines()[3:5] == [
-        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host",
+        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host"
+        " (its hosts: app.example.com)",
         "Warning: SettingDiffers: Setting backendScheme: PIC_BACKEND_SCHEME is 'https' and"
         " pic:backendScheme is 'http': pic uses pic:backendScheme",
     ]

@@ -49,7 +49,9 @@ def test_a_default_backend_takes_a_free_root() -> None:
     routes.add(alone)
     routes.add_default(alone)
 
-    assert routes.routes == [Route(Target(ADDRESS, 80, "http"), ROOT, alone.ingress, "the default backend")]
+    assert routes.routes == [
+        Route(Target(ADDRESS, 80, "http"), ROOT, alone.ingress, "the default backend")
+    ]
     assert (routes.flaws, routes.notices.sorted()) == (set(), ())
 
 

@@ -9,8 +9,8 @@ from pic.core.errors import SettingsError
 from pic.core.notices import Notice, Reason, Ref
 from pic.settings.fields import FIELDS
 from pic.settings.parse import (
-    LogLevel,
     ForeignProtection,
+    LogLevel,
     PathRouting,
     PiholeApi,
     ResourceSchema,

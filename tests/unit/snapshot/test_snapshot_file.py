@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from pic.cluster import listing
 from pic.core.errors import ManifestError, SettingsError
 from pic.core.model import Plan, Schema
+from pic.core.notices import Reason
 from pic.planning import changes
 from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
@@ -34,6 +36,8 @@ from tests.support.strategies import (
 )
 
 AUTO = Settings()
+# What is wrong with the way in which a file writes an annotation cannot be wrong in a cluster.
+ONLY_IN_FILES = frozenset({Reason.ANNOTATION_NOT_TEXT, Reason.DUPLICATE_KEY})
 NEXT_STEP = "run pic snapshot --out FILE to write a new one"
 
 
