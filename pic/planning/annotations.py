@@ -158,7 +158,7 @@ def slips(ingress: Ingress) -> Iterator[Problem]:
     """Yield what is wrong with the way in which a file writes the annotations of an Ingress."""
     if not_text := ingress.slips.not_text:
         keys = ", ".join(key[:MOST_SHOWN] for key in not_text[:MOST_KEYS])
-        message = f"no text, which the API server refuses: put the value of {keys} in quotes"
+        message = f"the API server takes only text: put the value of {keys} in quotes"
         yield Problem(Reason.ANNOTATION_NOT_TEXT, message)
     for key in ingress.slips.repeated:
         if key == "annotations":

@@ -54,12 +54,15 @@ def add(verbs: common.Verbs) -> None:
     verb.add_argument(
         "--output", choices=tuple(FORMATS), default="text", help="output format (default: text)"
     )
+    names = tuple(controller.name for controller in CONTROLLERS)
     verb.add_argument(
         "--from",
         dest="origin",
-        choices=tuple(controller.name for controller in CONTROLLERS),
+        choices=names,
         default="",
-        help="print in place of the plan what changes for Ingresses of another controller",
+        metavar="CONTROLLER",
+        help="print in place of the plan what changes for Ingresses that come from another"
+        f" controller: {', '.join(names)}",
     )
     verb.set_defaults(run=run)
 

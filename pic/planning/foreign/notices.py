@@ -43,9 +43,15 @@ def without_effect(others: Sequence[Found], reported: Sequence[str]) -> Problem 
     lost = [it for it in others if it.effect is not Effect.NONE and it.key not in reported]
     if not lost:
         return None
-    parts = [f"{found.key} ({found.word.here_in_text})" for found in lost[:MOST_KEYS]]
+    parts = [f"{found.key} ({_here(found)})" for found in lost[:MOST_KEYS]]
     rest = f"; and {len(lost) - MOST_KEYS} more" if len(lost) > MOST_KEYS else ""
     return Problem(Reason.FOREIGN_ANNOTATION, f"no effect here: {'; '.join(parts)}{rest}")
+
+
+def _here(found: Found) -> str:
+    # What protects is reported here only where an annotation of ours decides, or the settings do.
+    protects = found.effect is Effect.PROTECTS
+    return "it protects nothing" if protects else found.word.here_in_text
 
 
 def _listed(keys: Sequence[str]) -> str:

@@ -496,3 +496,22 @@ def test_the_module_runs_the_command_line(monkeypatch: pytest.MonkeyPatch, capsy
     assert not gc.isenabled()
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("pic: there is no stack file yet")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [("text", "0 Ingresses of ingress-nginx, 1 others\n"), ("json", None), ("markdown", None)],
+)
+def test_a_move_from_another_controller(capsys: Capture, form: str, expected: str | None) -> None:
+    code, out, err = run_pic(capsys, *PLAN_FILES, "--from", "nginx", "--output", form)
+
+    assert (code, err) == (0, "")
+    assert out == expected or form != "text"
+    assert form != "json" or json.loads(out)["others"] == 1
+    assert form != "markdown" or out.startswith("### Moving from ingress-nginx\n")
+
+
+def test_a_move_needs_a_known_controller(capsys: Capture) -> None:
+    code, text = failure(capsys, *PLAN_FILES, "--from", "envoy")
+
+    assert (code, "choose from" in text) == (2, True)
