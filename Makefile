@@ -10,7 +10,7 @@ WORKERS ?= 3
 # Some environments set this variable. Without compiled modules each start of pic takes 0.1 s longer.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup lock toolchain servers cluster pihole kubectl fmt lint test test-fast cases kills chaos fuzz bench bench-plan bench-pihole bench-watch docs demo demo-pihole ci clean
+.PHONY: help setup lock toolchain servers cluster pihole kubectl fmt lint test test-fast cases kills chaos fuzz bench bench-plan bench-register bench-pihole bench-watch docs demo demo-pihole ci clean
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ fuzz: setup ## Plans 20,000 mutated manifests, none of which may cause a traceba
 
 bench: setup ## Times pic against kubectl and a naive program, in half an hour; BENCH_HOSTS=1000 BENCH_ROUNDS=3
 	@$(PY) -m bench
+
+bench-register: setup ## Measures the size of the register and what it adds to a run; BENCH_HOSTS=10000 BENCH_ROUNDS=5
+	@$(PY) -m bench.register
 
 bench-plan: setup ## Times the planning of 1,000 to 10,000 Ingresses in memory
 	@$(PY) -m bench.plan

@@ -178,7 +178,8 @@ def open_site(tools: Toolchain, count: int) -> Iterator[Site]:
         workspace(tools, plane.kubeconfig, PIHOLE_PASSWORD=PASSWORD) as project,
     ):
         plane.kubectl("create", "namespace", NAMESPACE)
-        project.pic("init", "--stack", commands.STACK, "--register-namespace", "kube-system")
+        namespaces = ("--register-namespace", "kube-system", "--tunnel-namespace", NAMESPACE)
+        project.pic("init", "--stack", commands.STACK, *namespaces)
         settings = {"targets": ["pihole"], "piholeUrl": pihole.url}
         StackFile(project.path, commands.STACK).merge(settings)
         yield Site(count, plane, project, pihole)

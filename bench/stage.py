@@ -140,7 +140,8 @@ def open_stage(tools: Toolchain, hosts: int) -> Iterator[Stage]:
     ):
         naive = replace(project, path=project.path / "naive")
         fill(plane, hosts)
-        project.pic("init", "--stack", commands.STACK, "--register-namespace", "kube-system")
+        namespaces = ("--register-namespace", "kube-system", "--tunnel-namespace", NAMESPACE)
+        project.pic("init", "--stack", commands.STACK, *namespaces)
         # This fills kubectl's cache of the API, so that the first timed command finds it too.
         run(project, commands.kubectl(project, "get", "pangolinresources", "--all-namespaces"))
         yield Stage(hosts, plane, project, naive, Runner(plane))

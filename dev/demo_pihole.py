@@ -29,7 +29,7 @@ MANUAL = ("192.168.1.2 nas.lan # by hand, do not touch", "192.168.1.3 printer.la
 FIRST_IP, NEW_IP, MEDIA_IP = "192.168.9.1", "192.168.9.2", "192.168.9.20"
 HOSTS = ("backup", "backup.lan", "chat.lan", "git.lan", "photos.example.com", "wiki.lan")
 MISTAKEN_NAMES = ("backup", "chat", "git", "media", "wiki")
-REFUSED, FAILED = 3, 6  # exit codes of pic
+REFUSED, FAILED, HELD = 3, 6, 8  # exit codes of pic
 EXPECTED_ERRORS = (
     AssertionError,
     ControlPlaneError,
@@ -57,7 +57,7 @@ class Demo:
             *("apply", "--server-side", "--subresource=status", "--filename=-"),
             input=json.dumps({"apiVersion": "v1", "kind": "List", "items": statuses}),
         )
-        self.pic("init", "--register-namespace", "kube-system")
+        self.pic("init", "--register-namespace", "kube-system", "--tunnel-namespace", NAMESPACE)
         say(
             "",
             "Three settings hold the targets, the URL of Pi-hole, and the address of the ingress",
@@ -116,12 +116,12 @@ class Demo:
         )
 
     def mistake(self) -> None:
-        """Remove most records by mistake; pic refuses."""
+        """Remove most records by mistake; pic holds them."""
         say("A mistaken command removes the annotation from five Ingresses:")
         self.kubectl(*self.annotate_command(*MISTAKEN_NAMES, text="pihole.io/register-"))
         before = self.pihole.lines
-        self.pic("up", code=REFUSED)
-        self.check(self.pihole.lines == before, "pic refuses: every record still exists")
+        self.pic("up", code=HELD)
+        self.check(self.pihole.lines == before, "pic holds them: every record still exists")
         self.kubectl(*self.annotate_command(*MISTAKEN_NAMES, text="pihole.io/register=true"))
 
     def lose(self) -> None:
@@ -247,7 +247,7 @@ def run() -> None:
             ("pic up registers every host whose Ingress asks for it", steps.register),
             ("Manual records stay as they are", steps.keep_manual),
             ("A new address, without a gap in DNS", steps.move),
-            ("A mistake: pic refuses too many removals before it changes anything", steps.mistake),
+            ("A mistake: too many removals wait for an acknowledgement", steps.mistake),
             ("A lost state", steps.lose),
             ("Pi-hole is down", steps.outage),
             ("The end", steps.destroy),

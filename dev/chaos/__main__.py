@@ -166,7 +166,8 @@ class Chaos:
     def settle(self) -> bool:
         """Wait until the cluster matches the Ingresses, and say whether it did in time.
 
-        The attacker goes on until it does: he must not be able to keep the others from it.
+        The attacker goes on until it does: with an object for a host he may keep pic from exposing
+        it again, but from nothing else. Then he deletes his objects, and every host must be live.
         """
         print_line("no more faults: waiting until the cluster matches the Ingresses")
         attack = Repeated(self.attacker.act, SLOW_ATTACK_SECONDS)
@@ -174,7 +175,8 @@ class Chaos:
             return False
         print_line("no more attacks: waiting until nothing changes")
         self.attacker.release()
-        return self._wait(self._is_quiet)
+        self.attacker.retreat()
+        return self._wait(lambda: self._is_settled() and self._is_quiet())
 
     def _wait(self, is_over: Callable[[], bool], *repeated: Repeated) -> bool:
         deadline = monotonic() + SETTLE_SECONDS
@@ -190,8 +192,9 @@ class Chaos:
     def _is_settled(self) -> bool:
         if not self.world.retry_writes() or self._changed_since(HOSTILE) < QUIET_SECONDS:
             return False
+        blocked = stage.blocked_hosts(self.api) & self.world.wanted
         return (
-            stage.live_hosts(self.api) == sorted(self.world.wanted)
+            sorted({*stage.live_hosts(self.api), *blocked}) == sorted(self.world.wanted)
             and {host for host, _ in self.record_witness.live} >= self.world.wanted_records
         )
 

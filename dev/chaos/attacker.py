@@ -96,6 +96,11 @@ class Attacker:
                 if raw["metadata"].get("finalizers"):
                     self._patch(_path(collection, raw), {"metadata": {"finalizers": None}})
 
+    def retreat(self) -> None:
+        """Delete every object in the namespace; pic makes its own again."""
+        for raw in self._list(RESOURCES):
+            self._send("DELETE", _path(RESOURCES, raw))
+
     # Claims.
 
     def rehost(self) -> None:

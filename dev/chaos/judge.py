@@ -193,7 +193,8 @@ def _judged(judgement: Judgement, world: _World, event: Observation, hostile: st
         world.live[event.uid] = event
     if world.is_misplaced(event):
         judgement = replace(judgement, exposed=(*judgement.exposed, event))
-    if world.is_weakened(event):
+    # What the attacker asks for protects no host of another namespace.
+    if event.namespace != hostile and world.is_weakened(event):
         judgement = replace(judgement, weakened=(*judgement.weakened, event))
     return judgement
 

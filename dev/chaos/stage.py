@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -113,6 +114,14 @@ def live_objects(api: Api) -> list[dict[str, Any]]:
     return [item for item in items if item["metadata"]["namespace"] != HOSTILE]
 
 
+def blocked_hosts(api: Api) -> set[str]:
+    """Return the hosts for which the namespace of the attacker has an object."""
+    items = api.request("GET", RESOURCES)["items"]
+    specs = [item["spec"] for item in items if item["metadata"]["namespace"] == HOSTILE]
+    parts = [spec.get("httpConfig") or {} for spec in specs]
+    return {f"{part.get('subdomain')}.{part.get('domainName')}" for part in parts}
+
+
 def live_hosts(api: Api) -> list[str]:
     """Return the live hosts of these namespaces; a host with two objects is listed twice."""
     return sorted(item["spec"]["name"] for item in live_objects(api))
@@ -131,9 +140,9 @@ def remembered_hosts(project: Workspace) -> list[str]:
 
 
 def log_folder(project: Workspace) -> Path:
-    """Return the folder of the watchers' logs."""
-    folder = project.path / "logs"
-    folder.mkdir(exist_ok=True)
+    """Return the folder of the watchers' logs: CHAOS_LOGS, or one that goes with the project."""
+    folder = Path(os.environ.get("CHAOS_LOGS") or project.path / "logs")
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 

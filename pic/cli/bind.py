@@ -15,13 +15,15 @@ from pic.cluster.review_access import CRDS, is_allowed, served_kinds
 from pic.core.errors import ClusterError, SettingsError
 from pic.run.targets import permissions_for_up
 from pic.settings.kinds import BY_NAME, PANGOLIN, TUNNEL, register_namespace
-from pic.settings.parse import Settings, TargetName, parse
+from pic.settings.parse import Settings, TargetName, Tenants, parse
 from pic.settings.stack_file import StackFile
 from pic.snapshot.parse import identity
 
 Ask = Callable[[str], str]
 REGISTER_QUESTION = """pic remembers who has which host, in a namespace where only the platform team
 may write ConfigMaps. Which namespace? """
+TUNNELS_QUESTION = """All tunnels are in namespace {}. Every host may use them.
+Can only the platform team create tunnels there? [y/N] """
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +96,29 @@ def write_stack_file(
     ]
     # Last, so that an error of the cluster leaves no file behind.
     file.merge(values)
-    return _result(file, values, _tunnel_advice(file.stack, namespaces), missing)
+    advice = () if "tunnelNamespace" in chosen else _tunnel_advice(file.stack, namespaces)
+    return _result(file, values, advice, missing)
 
 
 def _chosen_namespaces(
     tunnels: Sequence[str] | None, settings: Settings, ask: Ask
 ) -> Mapping[str, str]:
     """Return the namespaces of the tunnels and of the register that no setting names yet."""
-    chosen = {"tunnelNamespace": tunnels[0]} if tunnels and len(tunnels) == 1 else {}
+    chosen = {}
+    if tunnels and len(tunnels) == 1 and _is_trusted(tunnels[0], settings, ask):
+        chosen["tunnelNamespace"] = tunnels[0]
     if not settings.register_namespace:
         suggested = settings.tunnel_namespace or chosen.get("tunnelNamespace")
         if register := suggested or ask(REGISTER_QUESTION):
             chosen["registerNamespace"] = register
     return chosen
+
+
+def _is_trusted(namespace: str, settings: Settings, ask: Ask) -> bool:
+    # A tenant who made the only tunnel would otherwise get the hosts of all, and the register.
+    if settings.tenants is Tenants.ONE:
+        return True
+    return ask(TUNNELS_QUESTION.format(namespace)).lower() in ("y", "yes")
 
 
 def _with_namespaces(settings: Settings, chosen: Mapping[str, str]) -> Settings:
@@ -153,23 +165,20 @@ def _tunnel_namespaces(transport: Transport, settings: Settings) -> Sequence[str
 
 
 def _tunnel_advice(stack: str, namespaces: Sequence[str] | None) -> Sequence[str]:
-    """Return what the user should know about the namespace of the tunnels."""
-    match namespaces:
-        case None:
-            return ()
-        case [namespace]:
-            # Whoever can create a tunnel there can get the hosts of others.
-            return ("", f"Only the platform team should create tunnels in namespace {namespace}.")
-        case _:
-            where = ", ".join(namespaces) if namespaces else "none yet"
-            return (
-                "",
-                f"pic:tunnelNamespace is not set. Namespaces with tunnels: {where}.",
-                "Until you set it, pic exposes no new host:",
-                f"  pic init --stack {stack} --tunnel-namespace NAMESPACE",
-                "or, to use the tunnels in the namespace of each Ingress:",
-                f"  pic init --stack {stack} --config tunnelNamespaces=.",
-            )
+    """Return what a user should know who has not named the namespace of the tunnels."""
+    if namespaces is None:
+        return ()
+    where = ", ".join(namespaces) if namespaces else "none yet"
+    example = namespaces[0] if len(namespaces) == 1 else "NAMESPACE"
+    return (
+        "",
+        f"pic:tunnelNamespace is not set. Namespaces with tunnels: {where}.",
+        "Until you set it, pic exposes no new host. If only the platform team can create tunnels"
+        " there:",
+        f"  pic init --stack {stack} --tunnel-namespace {example}",
+        "or, to use the tunnels in the namespace of each Ingress:",
+        f"  pic init --stack {stack} --config tunnelNamespaces=.",
+    )
 
 
 def _result(

@@ -202,6 +202,10 @@ ADVICE: Mapping[Reason, Advice] = {
         "The Ingress requests DNS records but has no usable host.",
         "Set the host of a rule, or list hosts in the annotation pihole.io/hosts.",
     ),
+    Reason.NO_LONGER_OURS: Advice(
+        "Someone gave an object that pic made other labels, and no Ingress asks for its host.",
+        "Delete the object with kubectl if nothing needs it. Until then it keeps its host exposed.",
+    ),
     Reason.NO_PATHS: Advice(
         "A rule has no paths and the Ingress has no default backend.",
         "Add a path to the rule, or a default backend to the Ingress.",

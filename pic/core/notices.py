@@ -51,6 +51,7 @@ class Reason(StrEnum):
     LEFT_OUTSIDE = "LeftOutside"
     NAMESPACE_NOT_FOUND = "NamespaceNotFound"
     NO_HOSTS = "NoHosts"
+    NO_LONGER_OURS = "NoLongerOurs"
     NO_PATHS = "NoPaths"
     NO_RULES = "NoRules"
     ORGANIZATION_NOT_FOUND = "OrganizationNotFound"

@@ -30,9 +30,8 @@ from pic.planning import guard, record_ownership
 from pic.planning.changes import Changes
 from pic.planning.memory import recall
 from pic.run import fingerprint
-from pic.run import situation as situations
 from pic.run.situation import Situation
-from pic.settings.parse import PiholeApi, Settings
+from pic.settings.parse import Settings
 from pic.settings.stack_file import PROJECT
 
 if TYPE_CHECKING:
@@ -63,8 +62,9 @@ def up(engine: Engine, situation: Situation, tell: Tell) -> DeployResult:
         if state is None:
             state = StackState() if outputs is None else engine.state()
         try:
+            known = None if outputs is None else state
             complete = replace(
-                withholding.withhold(_with_records_of_state(situation, state), state),
+                withholding.withhold(_with_records_of_state(situation, known), state),
                 reported_warnings=_reported_warnings(outputs or {}),
             )
             return _Deployment(engine, complete, tell).run(state, outputs or {})
@@ -88,17 +88,17 @@ def _remembering(
     return state, complete
 
 
-def _with_records_of_state(situation: Situation, state: StackState) -> Situation:
+def _with_records_of_state(situation: Situation, state: StackState | None) -> Situation:
     """Plan again with the records of the state as ours, if their markers do not say so.
+
+    Args:
+        situation: The situation so far.
+        state: None if the stack has no state.
 
     Raises:
         RefusedError: The guard refuses the changes with these records.
     """
-    if situation.settings.pihole_api is PiholeApi.DNS_LOCAL:
-        hosts = {record.host for record in state.records.values()}
-        complete = situations.with_own_records(situation, hosts)
-    else:
-        complete = situations.with_judged_records(situation, state.unmarked_hosts)
+    complete = remembering.with_own_records(situation, state)
     guard.check(complete.changes, complete.settings, UP_AGAIN)
     return complete
 

@@ -46,7 +46,7 @@ from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import Declarations, HookSet, Target
-from pic.settings.parse import Settings
+from pic.settings.parse import PiholeApi, Settings
 from pic.settings.stack_file import PROJECT
 
 NewEngine: TypeAlias = Callable[[Path, str, Mapping[str, str]], Engine]
@@ -353,13 +353,18 @@ def _settled(situation: Situation, environment: Mapping[str, str]) -> Situation:
 def _complete(situation: Situation, new_engine: NewEngine) -> Situation:
     """Add what only the state shows, if it matters: what is going, and what nothing declares."""
     changes = situation.changes
-    unclear = any(map(record_ownership.is_unclear, situation.snapshot.records or ()))
+    # Only the state proves a record without a marker whose address the register does not have.
+    unmarked = situation.settings.pihole_api is PiholeApi.DNS_LOCAL
+    unclear = any(
+        record_ownership.is_unclear(record) or (unmarked and not record.ours)
+        for record in situation.snapshot.records or ()
+    )
     if not (changes.going or unclear or any(part.removals for part in changes.parts)):
         return situation
     state = _find_state(new_engine)
     if state is None:
         return situation
-    situation = situations.with_judged_records(situation, state.unmarked_hosts)
+    situation = remembering.with_own_records(situation, state)
     changes = situation.changes
     records = repair.stray_records(changes, state, situation.settings)
     orphans = repair.orphans(repair.strays(changes, state), records)

@@ -16,6 +16,7 @@ from pic.planning.ownership import OwnerKind
 from pic.planning.registering import entry_of_live
 from pic.run import situation as situations
 from pic.run.situation import Situation
+from pic.settings.parse import PiholeApi
 from pic.snapshot.pangolin import live_resource
 
 OUTPUT = "register"
@@ -48,6 +49,21 @@ def with_state(situation: Situation, state: StackState, outputs: Raw) -> Situati
     """Plan again with what the state knows."""
     memory = StateMemory(tuple(_hosts(state)), tuple(_records(situation, state)), serials(outputs))
     return situations.with_memory(situation, memory)
+
+
+def with_own_records(situation: Situation, state: StackState | None) -> Situation:
+    """Plan again with the records of the state as ours, if their markers do not say so.
+
+    Args:
+        situation: The situation so far.
+        state: None if the stack has no state.
+    """
+    if situation.settings.pihole_api is not PiholeApi.DNS_LOCAL:
+        hosts = state.unmarked_hosts if state else ()
+        return situations.with_judged_records(situation, hosts)
+    if state is None:
+        return situation
+    return situations.with_own_records(situation, {it.host for it in state.records.values()})
 
 
 def serials(outputs: Raw) -> Mapping[str, int]:

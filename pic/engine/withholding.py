@@ -1,25 +1,72 @@
-"""Leaves out of a deployment what has to wait until Kubernetes has deleted an object.
+"""Leaves out of a deployment what the engine must not touch.
 
-The engine would wait for the end of such a deletion, or write to an object that is about to go. So
-the object stays declared exactly as the state has it, for which the engine makes no call, until a
-run finds it gone. An object that the state does not have is not declared at all.
+The engine would wait for the end of a deletion that Kubernetes has begun, or write to an object
+that is about to go. And it would fail to delete an object that someone has taken over since pic
+made it. So such an object stays declared exactly as the state has it, for which the engine makes no
+call, until a run finds it gone. An object that the state does not have is not declared at all.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pic.core.ingress import Deletion
-from pic.core.model import LiveResource
-from pic.core.notices import Reason
+from pic.core.model import KIND, LiveResource
+from pic.core.notices import Notice, Reason, Ref
 from pic.engine.backend.state import StackState
 from pic.engine.outcome import Failure, target_of
 from pic.planning.deletions import description
+from pic.planning.ownership import OwnerKind
 from pic.run.situation import Situation
 from pic.run.targets.interface import Declaration
 
+_OURS = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED})
+
 
 def withhold(situation: Situation, state: StackState) -> Situation:
-    """Return a situation without the hosts that wait, and with what the state has of them."""
+    """Return a situation without what waits, and with what the state has of what must stay."""
+    disowned = _disowned(situation, state)
+    waiting = _without_waiting(situation, state)
+    if not disowned:
+        return waiting
+    config = waiting.config
+    return replace(
+        waiting,
+        config=replace(
+            config, remarks=(*config.remarks, *map(_disowned_notice, disowned.values()))
+        ),
+        kept=_kept(state, {*disowned, *_names(waiting.kept)}),
+    )
+
+
+def _disowned(situation: Situation, state: StackState) -> Mapping[str, LiveResource]:
+    """Return the live objects that the state has, that nothing asks for, and that are not ours."""
+    others = {
+        live.key: live
+        for live in situation.snapshot.live
+        if not live.going and situation.config.ownership.of(live) not in _OURS
+    }
+    planned = {resource.host for resource in situation.plan.resources}
+    return {
+        name: others[entry.key]
+        for name, entry in state.resources.items()
+        if entry.key in others and name not in planned
+    }
+
+
+def _disowned_notice(live: LiveResource) -> Notice:
+    message = (
+        "someone gave it other labels, so pic neither changes nor deletes it, and no Ingress asks"
+        " for its host: delete it with kubectl"
+    )
+    about = Ref(KIND, live.namespace, live.name)
+    return Notice(Reason.NO_LONGER_OURS, about, message, live.host or None)
+
+
+def _names(kept: Mapping[str, Sequence[Declaration]]) -> Iterator[str]:
+    return (declaration.name for declarations in kept.values() for declaration in declarations)
+
+
+def _without_waiting(situation: Situation, state: StackState) -> Situation:
     going = {live.key: live for live in situation.changes.going}
     blockers = {
         name: going[entry.key] for name, entry in state.resources.items() if entry.key in going

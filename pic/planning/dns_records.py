@@ -7,7 +7,7 @@ docs/pihole.md#which-records-belong-to-pic has the cases.
 """
 
 import ipaddress
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -155,10 +155,38 @@ def requested_hosts(ingresses: Iterable[Ingress], settings: Settings) -> frozens
     return frozenset(request.host for request in _requests(ingresses, settings, NoticeLog()))
 
 
+class AnnotatedRequests(NamedTuple):
+    """The addresses that Ingresses request for hosts that pic has annotated.
+
+    Attributes:
+        addresses: Those of each request, by host; None for a request that cannot be read now.
+    """
+
+    addresses: Mapping[str, Sequence[tuple[str, ...] | None]]
+
+    def agree_on(self, record: LiveRecord) -> bool:
+        """Say whether a record is as each request for its host has it."""
+        requests = self.addresses.get(record.host, ())
+        return bool(requests) and all(it is None or record.ip in it for it in requests)
+
+
+def annotated_requests(ingresses: Sequence[Ingress], settings: Settings) -> AnnotatedRequests:
+    """Return the requests for the hosts that the annotations of Ingresses list.
+
+    Without `pic:piholeAnnotate` there are no annotations, and every requested host counts.
+    """
+    annotated = managed_hosts(ingresses)
+    addresses: dict[str, list[tuple[str, ...] | None]] = {}
+    for request in _requests(ingresses, settings, NoticeLog()):
+        if request.host in annotated or not settings.pihole_annotate:
+            addresses.setdefault(request.host, []).append(request.addresses)
+    return AnnotatedRequests(addresses)
+
+
 def managed_hosts(ingresses: Iterable[Ingress]) -> frozenset[str]:
     """Return the hosts that the annotations of Ingresses list as registered by pic.
 
-    Where Pi-hole's interface has no room for a marker, this list identifies the records of ours.
+    The people of a namespace can write it, so it proves nothing (`pic.planning.record_ownership`).
     """
     managed = set()
     for ingress in ingresses:

@@ -149,11 +149,10 @@ def _losses(changes: Changes) -> Iterator[Refusal]:
         (changes.no_record_survives, records),
     ):
         if lost:
-            noun = part.noun.many
-            yield Refusal(
-                f"None of the {part.live_count} live {noun} would survive:"
-                f" {_listed(part.removals)}."
-            )
+            noun = part.noun
+            count = part.live_count
+            subject = f"The only live {noun.one}" if count == 1 else f"All {count} live {noun.many}"
+            yield Refusal(f"{subject} would be removed: {_listed(part.removals)}.")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,10 +1,10 @@
 """Judges a plan: what needs an acknowledgement is held, and all the rest goes through."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from pic.core.held import Held, Verdict, digest_of_all
-from pic.core.model import KIND, Plan, record_id
+from pic.core.model import KIND, Plan, Record, record_id
 from pic.core.notices import Notice, Reason, Ref
 from pic.core.register import GoneBy, moment, timestamp
 from pic.planning import changes as comparing
@@ -37,7 +37,7 @@ def judge(request: PlanRequest, plan: Plan, notices: NoticeLog) -> Plan:
     registrar = _registrar(request, inventory, {it.held.host for it in waiting}, used)
     register = registrar.register(
         resources,
-        records,
+        _registered(request, records),
         {**hosts.removal_reasons, **_released(candidates, acknowledged)},
     )
     return Plan(
@@ -49,6 +49,17 @@ def judge(request: PlanRequest, plan: Plan, notices: NoticeLog) -> Plan:
         no_record_survives=entries.nothing_survives,
         next_change=_next_change(request, waiting),
     )
+
+
+def _registered(request: PlanRequest, records: Mapping[str, Record]) -> Mapping[str, Record]:
+    """Return the records that the register gets: without an answer of Pi-hole no new ones.
+
+    Pi-hole may refuse a new one, since another client has a record of that host. If the register
+    had it nevertheless, the next run would take the record of that client as ours.
+    """
+    if request.snapshot.records is not None:
+        return records
+    return {name: it for name, it in records.items() if request.memory.record(name)}
 
 
 def _record_order(item: tuple[str, object]) -> str:

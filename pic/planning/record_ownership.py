@@ -1,8 +1,9 @@
 """Decides whose a DNS record is if its marker does not say so.
 
-The marker of earlier versions names only the cluster, so all stacks of a cluster share it. The
-register and the state know which of these records this stack has made. As long as neither has been
-asked, such a record is *unclear*: pic keeps it where an Ingress requests it, and never removes it.
+The marker of earlier versions names only the cluster, so all stacks of a cluster share it. Records
+of the interface dns-local have no marker at all. The register and the state know which of these
+records this stack has made. As long as neither has been asked, such a record is *unclear*: pic
+keeps it where an Ingress requests it, and never removes it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -10,7 +11,9 @@ from dataclasses import replace
 
 from pic.core.model import LiveRecord, Snapshot, record_id
 from pic.core.register import RegisterStatus
+from pic.planning import dns_records
 from pic.planning.memory import Memory
+from pic.settings.parse import Settings
 
 
 def is_unclear(record: LiveRecord) -> bool:
@@ -36,6 +39,36 @@ def remembered(snapshot: Snapshot, memory: Memory) -> tuple[LiveRecord, ...]:
     hosts = {entry.host for entry in entries if not entry.gone}
     begun = memory.stored.status is RegisterStatus.READ or snapshot.state is not None
     return judged(snapshot.records or (), hosts if begun else None)
+
+
+def unmarked(snapshot: Snapshot, memory: Memory, settings: Settings) -> tuple[LiveRecord, ...]:
+    """Return the records of an interface that has no markers, decided by what pic remembers.
+
+    The register proves a record only with the address that it remembers: an entry may be older than
+    a record that another client has made since. Before there is a register or a state, a host that
+    pic annotated is unclear, but only with the address that all its Ingresses request. So the
+    people of a namespace, who can write the annotation, change nothing with it.
+    """
+    records = snapshot.records or ()
+    hosts = {entry.host for entry in snapshot.state.records} if snapshot.state else set()
+    if memory.stored.status is RegisterStatus.READ or snapshot.state is not None:
+        entries = {(it.record, it.ip) for it in memory.register.records.values() if not it.gone}
+        return claimed(
+            [replace(it, ours=(record_id(it), it.ip) in entries) for it in records], hosts
+        )
+    requests = dns_records.annotated_requests(snapshot.ingresses, settings)
+    return tuple(
+        replace(record, ours=True, legacy=True) if requests.agree_on(record) else record
+        for record in records
+    )
+
+
+def claimed(records: Iterable[LiveRecord], hosts: Collection[str]) -> tuple[LiveRecord, ...]:
+    """Return records without markers, with those of the hosts in the state as ours."""
+    return tuple(
+        replace(it, ours=it.host in hosts or (it.ours and not it.legacy), legacy=False)
+        for it in records
+    )
 
 
 def judged(records: Sequence[LiveRecord], hosts: Collection[str] | None) -> tuple[LiveRecord, ...]:

@@ -12,17 +12,22 @@ from pic.planning.changes import Changes
 from pic.planning.memory import recall
 from pic.run import targets
 from pic.run.stack_config import StackConfig
+from pic.settings.parse import PiholeApi
 
 
 def decided(config: StackConfig, snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which the register decides whose the DNS records are.
 
-    Where there is a register, or the state was read, a record with the marker of earlier versions
-    is ours if one of them has it.
+    Where there is a register, or the state was read, a record without a marker, or with the one of
+    earlier versions, is ours if one of them has it.
     """
-    if not any(record.legacy for record in snapshot.records or ()):
+    is_local = config.settings.pihole_api is PiholeApi.DNS_LOCAL
+    if not any(record.legacy or is_local for record in snapshot.records or ()):
         return snapshot
     memory = recall(snapshot, config.ownership, config.settings)
+    if is_local:
+        records = record_ownership.unmarked(snapshot, memory, config.settings)
+        return replace(snapshot, records=records)
     return replace(snapshot, records=record_ownership.remembered(snapshot, memory))
 
 

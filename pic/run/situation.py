@@ -112,12 +112,12 @@ def with_own_records(situation: Situation, hosts: Collection[str]) -> Situation:
     """Plan again, and take the records of these hosts as ours.
 
     With `pic:piholeApi: dns-local` a record has no marker. But the state of the stack lists the
-    records that pic registered, even if no Ingress has the annotation with their hosts.
+    records that pic registered, also where the register does not know them.
     """
     records = situation.snapshot.records
-    if records is None or not any(live.host in hosts and not live.ours for live in records):
+    marked = record_ownership.claimed(records or (), hosts)
+    if records is None or marked == tuple(records):
         return situation
-    marked = tuple(replace(live, ours=live.ours or live.host in hosts) for live in records)
     return _planned_again(situation, replace(situation.snapshot, records=marked))
 
 

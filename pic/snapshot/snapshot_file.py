@@ -66,12 +66,16 @@ def _pihole(raw: RawSnapshot, settings: Settings) -> str:
     head = f'"unanswered": {json.dumps(why)}, "records": '
     if raw.records is None:
         return f"{head}null, "
-    requested = dns_records.requested_hosts(assemble.snapshot(raw).ingresses, settings)
+    snapshot = assemble.snapshot(raw)
+    needed = dns_records.requested_hosts(snapshot.ingresses, settings)
+    # Where Pi-hole's interface has no markers, the register says which records are ours.
+    for register in (snapshot.registers or {}).values():
+        needed |= {entry.host for entry in register.records.values()}
     records = (
         json.dumps({key: getattr(record, key) for key in _keys(record)})
         for record in raw.records
         # Other records are private to the network of the Pi-hole, and planning does not need them.
-        if record.ours or record.host in requested
+        if record.ours or record.host in needed
     )
     lines = ",\n".join(sorted(records))
     return f"{head}[\n{lines}\n], "

@@ -165,6 +165,7 @@ def test_the_namespaced_overlay_binds_only_one_role_cluster_wide(plane: ControlP
         ("apps", "pic-watch-apps"),
         ("tunnels", "pic-watch-tunnels"),
         ("pic", "pic-watch-lease"),
+        ("pic", "pic-watch-register"),
     }
     assert {str(item["subjects"]) for item in wide + narrow} == {
         "[{'kind': 'ServiceAccount', 'name': 'pic-watch', 'namespace': 'pic'}]"

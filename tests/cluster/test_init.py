@@ -66,14 +66,14 @@ def test_init_binds_a_stack_to_the_cluster_and_can_be_repeated(
 
 
 @pytest.mark.usefixtures("cluster_id")
-def test_init_finds_the_only_namespace_with_tunnels(
+def test_init_finds_the_only_namespace_with_the_tunnels_of_one_team(
     control_plane: ControlPlane, namespace: str, tmp_path: Path
 ) -> None:
     # The tunnels of other tests are deleted with their namespaces.
     control_plane.kubectl("wait", "--for=delete", "pangolintunnels", "--all", "-A")
     control_plane.kubectl("create", "-n", namespace, "-f", "-", input=TUNNEL)
 
-    main.main(["init", "--stack", "prod"])
+    main.main(["init", "--stack", "prod", "--tenants", "one"])
 
     config = read_stack_file(tmp_path)
     control_plane.kubectl("delete", "-n", namespace, "pangolintunnel/home")

@@ -99,6 +99,14 @@ def test_02_a_host_that_loses_a_protection_is_weakened_also_as_a_new_object(lost
     assert history.verdict == Judgement(weakened=(history.events[-2],), deletions=1)
 
 
+def test_02_a_login_that_the_attacker_asked_for_is_not_one_of_the_host() -> None:
+    login = frozenset({"login"})
+    history = History().ingress(ADDED, "x", space=EVIL, asks=login)
+    history.resource(ADDED, "x", EVIL, protections=login).resource(DELETED, "x", EVIL)
+
+    assert history.ingress(ADDED, "x").resource(ADDED, "x").verdict == Judgement()
+
+
 def test_02_a_host_that_lacks_in_the_end_what_its_ingress_asks_for_is_weakened() -> None:
     history = deployed().ingress(MODIFIED, "x", asks=frozenset({"login"}))
 

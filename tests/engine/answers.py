@@ -75,5 +75,6 @@ def _messages(events: Sequence[Event], severity: str) -> Iterator[str]:
     for event in events:
         diagnostic = event.get("diagnosticEvent") or {}
         text = diagnostic.get("message", "").strip()
-        if text and diagnostic["severity"] == severity:
+        # An ephemeral message is the progress of a step, which a fast step does not show.
+        if text and diagnostic["severity"] == severity and not diagnostic.get("ephemeral"):
             yield text

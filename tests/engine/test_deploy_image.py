@@ -57,6 +57,7 @@ def lay_out(root: Path, stage: Stage) -> dict[str, str]:
         "TMPDIR": str(root / "tmp"),
         "PULUMI_HOME": str(root / "home"),
         "STATE": str(stage.workspace.state),
+        "PIC_RUNTIME_DIR": "",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 

@@ -222,7 +222,7 @@ def test_a_changed_address_is_never_missing(registry: Registry) -> None:
     prober = threading.Thread(target=probe)
     prober.start()
     registry.register("web", *words, ip=OTHER_IP)
-    changed = registry.stage.pic("up")
+    changed = registry.stage.pic("up", "--config", f"maxRetargeted={MANY}")
     stop_event.set()
     prober.join()
 

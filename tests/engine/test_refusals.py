@@ -36,7 +36,7 @@ def all_lose_their_class(stage: Stage) -> str:
     stage.ingress("web", "www")
     assert stage.up().code == 0
     stage.ingress("web", "www", class_name="nginx")
-    return f"None of the 1 live hosts would survive: {stage.host('www')}.\n"
+    return f"The only live host would be removed: {stage.host('www')}.\n"
 
 
 def next_step(digest: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from dev.controlplane import crds
 from dev.controlplane.crds import DEFINITIONS
 from dev.controlplane.processes import Deadline
+from pic.core.names import STACK_LABEL
 from tests.engine.answers import succeeded
 from tests.engine.stage import Object, PicRun, Stage
 from tests.support.waiting import until
@@ -47,6 +48,30 @@ def held(live: Object) -> str:
         f"HeldByFinalizer: PangolinResource {metadata['namespace']}/{metadata['name']}: Kubernetes"
         f" is deleting it (since {since}, finalizer {FINALIZER}): pic forgets it once it is gone\n"
     )
+
+
+def test_09_a_tenant_who_takes_over_his_object_fails_no_run_of_others(stage: Stage) -> None:
+    tenant = stage.add_namespace()
+    stage.ingress("web", "www")
+    stage.ingress("own", "own", namespace=tenant)
+    assert stage.pic("up").code == 0
+    name = stage.object("own", tenant)["metadata"]["name"]
+    taken = {"labels": {STACK_LABEL: "pic.another"}, "ownerReferences": None}
+    stage.cluster.patch("PangolinResource", tenant, name, {"metadata": taken})
+    stage.cluster.delete("Ingress", tenant, "own")
+
+    first, second = stage.pic("up"), stage.pic("up")
+
+    assert (first.code, second) == (0, PicRun(0, NOTHING, ""))
+    assert (
+        f"NoLongerOurs: PangolinResource {tenant}/{name}: someone gave it other labels, so pic"
+        " neither changes nor deletes it, and no Ingress asks for its host: delete it with kubectl"
+    ) in first.err
+    assert [stage.object("own", tenant)["metadata"]["name"]] == [name]
+    stage.cluster.delete("PangolinResource", tenant, name)
+    # The next run that starts the engine forgets it.
+    stage.ingress("web", "www", paths=["/", "/api"])
+    assert (stage.pic("up").code, stage.remembered) == (0, [stage.host("www")])
 
 
 def test_20_a_stuck_finalizer_costs_nothing_after_the_first_run(stage: Stage) -> None:

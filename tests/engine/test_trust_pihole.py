@@ -108,3 +108,31 @@ def test_24_a_new_stack_leaves_the_records_of_one_of_an_earlier_version(
 
     assert two.stage.pic("up").code == 0
     assert pihole.lines == [*lines, line(two, "new", TWO)]
+
+
+def test_24_an_annotation_gives_nobody_a_record_that_has_no_marker(
+    plane: ControlPlane, tools: Toolchain
+) -> None:
+    with (
+        PiHole(api="dns-local") as pihole,
+        set_registry(plane, tools, pihole, ["pihole"]) as registry,
+    ):
+        registry.stage.settings(piholeApi="dns-local")
+        by_hand = [f"{IP} {registry.stage.host('nas')}", f"{IP} {registry.stage.host('tv')}"]
+        pihole.lines = by_hand
+        registry.register("web", "www")
+        assert registry.stage.pic("up").code == 0
+        hosts = ",".join(registry.stage.host(word) for word in ("nas", "tv"))
+        claim = {"pihole.io/managed-hosts": hosts}
+
+        registry.register("evil", "nas", "tv", annotations=claim)
+        claimed = registry.stage.pic("up")
+        registry.register("evil", "nas", ip=OTHER_IP, annotations=claim)
+        moved = registry.stage.pic("up")
+        registry.stage.lose_state()
+        recovered = registry.stage.pic("up")
+
+        assert [run.code for run in (claimed, moved, recovered)] == [0, 0, 0]
+        assert "RecordConflict" in moved.err
+        assert pihole.lines == [*by_hand, *registry.lines("www")]
+        assert registry.remembered == [f"{registry.stage.host('www')}/A"]

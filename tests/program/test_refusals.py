@@ -18,7 +18,7 @@ A, B = "a.example.com", "b.example.com"
 # The guard.
 
 
-EMPTY = f"None of the 1 live hosts would survive: {A}."
+EMPTY = f"The only live host would be removed: {A}."
 
 
 def test_a_refused_run_registers_nothing(api: Api, run: RunProgram) -> None:
@@ -45,7 +45,7 @@ def test_a_preview_of_a_refused_run_declares_everything_and_warns(
     assert level == "WARNING"
     assert text.splitlines()[:2] == [
         "`pulumi up` would refuse this:",
-        f"None of the 6 live hosts would survive: {', '.join(hosts)}.",
+        f"All 6 live hosts would be removed: {', '.join(hosts)}.",
     ]
     assert registered.error is None
 

@@ -1,6 +1,7 @@
 """Provides a fake engine, a project with a stack for it, and the situations of the stack."""
 
 import contextlib
+import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,13 @@ def outputs_of(situation: Situation, **deployed: str) -> dict[str, Any]:
         "digest": fingerprint.digest(situation.plan, situation.settings),
         "deployed": {**fingerprint.conditions(situation), **deployed},
     }
+
+
+class Terminal(io.StringIO):
+    """Standard error of a user at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @contextlib.contextmanager

@@ -30,7 +30,8 @@ def add(verbs: common.Verbs) -> None:
     verb.add_argument(
         "--tunnel-namespace",
         metavar="NAMESPACE",
-        help="the namespace of the PangolinTunnels (default: theirs, if all are in one)",
+        help="the namespace of the PangolinTunnels, where only the platform team may create any"
+        " (default: theirs if all are in one, which a user at a terminal has to confirm)",
     )
     verb.add_argument(
         "--register-namespace",

@@ -99,17 +99,29 @@ def stack_id(root: Path) -> str:
     return value
 
 
-def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_path: Path) -> None:
-    result = init(tmp_path, Cluster("tunnels", "tunnels"))
+def chosen(root: Path) -> object:
+    """Return what `pic init` has written but ids."""
+    settings = StackFile(root, "prod").settings()
+    return {key: value for key, value in settings.items() if not key.endswith("Id")}
 
+
+@pytest.mark.parametrize("word", ["y", "Yes"])
+def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(
+    tmp_path: Path, word: str
+) -> None:
+    user = User(word)
+    result = init(tmp_path, Cluster("tunnels", "tunnels"), user=user)
+
+    assert user.questions == [
+        "All tunnels are in namespace tunnels. Every host may use them.\n"
+        "Can only the platform team create tunnels there? [y/N] "
+    ]
     assert result == bind.BindResult(
         "wrote stacks/Pulumi.prod.yaml\n"
         f"  pic:clusterId: {THIS_CLUSTER}\n"
         f"  pic:stackId: {stack_id(tmp_path)}\n"
         "  pic:tunnelNamespace: tunnels\n"
-        "  pic:registerNamespace: tunnels\n"
-        "\n"
-        "Only the platform team should create tunnels in namespace tunnels.\n" + READY,
+        "  pic:registerNamespace: tunnels\n" + READY,
         0,
     )
     assert stack_file(tmp_path) == {
@@ -119,6 +131,36 @@ def test_a_new_stack_gets_the_cluster_id_and_the_namespace_of_the_tunnels(tmp_pa
             "pic:tunnelNamespace": "tunnels",
             "pic:registerNamespace": "tunnels",
         }
+    }
+
+
+@pytest.mark.parametrize("word", ["", "n", "tunnels"])
+def test_08_the_only_tunnel_may_be_one_of_a_tenant_so_init_trusts_it_only_if_told(
+    tmp_path: Path, word: str
+) -> None:
+    user = User(word)
+    result = init(tmp_path, Cluster("tenant"), {"registerNamespace": "pic"}, user)
+
+    assert len(user.questions) == 1
+    assert chosen(tmp_path) == {"registerNamespace": "pic"}
+    assert result.text.splitlines()[5:9] == [
+        "pic:tunnelNamespace is not set. Namespaces with tunnels: tenant.",
+        "Until you set it, pic exposes no new host. If only the platform team can create tunnels"
+        " there:",
+        "  pic init --stack prod --tunnel-namespace tenant",
+        "or, to use the tunnels in the namespace of each Ingress:",
+    ]
+
+
+def test_one_team_is_not_asked_about_its_tunnels(tmp_path: Path) -> None:
+    user = User()
+    init(tmp_path, Cluster("tunnels"), {"tenants": "one"}, user)
+
+    assert user.questions == []
+    assert chosen(tmp_path) == {
+        "tenants": "one",
+        "tunnelNamespace": "tunnels",
+        "registerNamespace": "tunnels",
     }
 
 
@@ -139,7 +181,8 @@ def test_tunnels_in_no_or_several_namespaces_set_no_namespace_and_init_says_so(
         "  pic:registerNamespace: pic\n"
         "\n"
         f"pic:tunnelNamespace is not set. Namespaces with tunnels: {namespaces}.\n"
-        "Until you set it, pic exposes no new host:\n"
+        "Until you set it, pic exposes no new host. If only the platform team can create tunnels"
+        " there:\n"
         "  pic init --stack prod --tunnel-namespace NAMESPACE\n"
         "or, to use the tunnels in the namespace of each Ingress:\n"
         "  pic init --stack prod --config tunnelNamespaces=.\n" + READY,
@@ -205,7 +248,7 @@ def test_permissions_are_those_of_the_namespaces_that_init_chooses(tmp_path: Pat
     cluster = Cluster("tunnels")
     cluster.denied = {("list", "configmaps"), ("patch", "configmaps"), ("list", "pangolintunnels")}
 
-    assert init(tmp_path, cluster).text.splitlines()[-4:] == [
+    assert init(tmp_path, cluster, user=User("y")).text.splitlines()[-4:] == [
         "The cluster lacks:",
         "  not allowed: list pangolintunnels.tunnel.pangolin.io in tunnels (to find the tunnels)",
         "  not allowed: list configmaps in tunnels (to read the register)",

@@ -140,7 +140,7 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
 
     digest = err.split()[-1]
     message = (
-        f"None of the 1 live hosts would survive: {OLD}.\nNothing was changed. If this is intended,"
+        f"The only live host would be removed: {OLD}.\nNothing was changed. If this is intended,"
         f" acknowledge exactly these changes: pic up --acknowledge {digest}"
     )
     assert (code, out, err) == (3, "", f"pic: {message}\n")

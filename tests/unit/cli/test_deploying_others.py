@@ -139,7 +139,7 @@ def test_a_destroy_is_refused_first_and_then_prints_what_it_deleted(
     assert (code, out, err.rpartition(" ")[0]) == (
         3,
         "",
-        f"pic: None of the 1 live hosts would survive: {OLD}.\nNothing was changed. If this is"
+        f"pic: The only live host would be removed: {OLD}.\nNothing was changed. If this is"
         " intended, acknowledge exactly these changes: pic destroy --acknowledge",
     )
 

@@ -156,7 +156,7 @@ def test_a_diff_that_would_be_refused_ends_with_the_reason(capsys: Capture, api:
 
     code, out, err = run_pic(capsys, "diff", "--quiet", "--log-format", "json", "--output", "json")
 
-    message = f"the guard refuses these changes: None of the 1 live hosts would survive: {OLD}."
+    message = f"the guard refuses these changes: The only live host would be removed: {OLD}."
     digest = json.loads(out)["digest"]
     assert code == 3
     assert log_lines(err) == [line("ERROR", message, exit_code=3, digest=digest)]

@@ -181,7 +181,7 @@ def test_without_a_base_deleted_files_are_not_in_the_report(capsys: Capture) -> 
 
 
 REASONS = (
-    "None of the 5 live hosts would survive: admin.example.com, blog.example.com,"
+    "All 5 live hosts would be removed: admin.example.com, blog.example.com,"
     " intern.example.com, old.example.com, shop.example.com."
 )
 

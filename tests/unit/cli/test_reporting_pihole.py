@@ -85,7 +85,7 @@ def test_a_review_in_which_no_record_survives_is_refused_after_the_report(capsys
 
     assert code == 3
     assert lines[3] == (
-        "- None of the 2 live DNS records would survive: h0.lan (192.0.2.9), h1.lan (192.0.2.9)."
+        "- All 2 live DNS records would be removed: h0.lan (192.0.2.9), h1.lan (192.0.2.9)."
     )
 
 

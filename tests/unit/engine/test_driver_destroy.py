@@ -18,7 +18,7 @@ def test_a_destroy_is_refused_until_it_is_acknowledged(tmp_path: Path) -> None:
 
     digest = driver.full_removal(situation).digest
     assert (str(error), error.digest, engine.log) == (
-        "None of the 1 live hosts would survive: a.example.com.\nNothing was"
+        "The only live host would be removed: a.example.com.\nNothing was"
         " changed. If this is intended, acknowledge exactly these changes: pic destroy"
         f" --acknowledge {digest}",
         digest,

@@ -155,9 +155,29 @@ def test_without_markers_no_run_removes_every_record_of_the_state(tmp_path: Path
     situation = unmarked(A, B, wanted="", settings=settings)
     engine = make_engine(tmp_path, situation, make_state(A, B))
 
-    with pytest.raises(RefusedError, match="None of the 2 live DNS records would survive"):
+    with pytest.raises(RefusedError, match="All 2 live DNS records would be removed"):
         driver.up(engine, situation, ignore)
     assert steps(engine) == []
+
+
+def test_24_without_a_state_an_annotated_record_is_imported_as_it_is(tmp_path: Path) -> None:
+    local = replace(SETTINGS, pihole_api=PiholeApi.DNS_LOCAL)
+    situation = unmarked(A, wanted=A, settings=local, legacy=True)
+    engine = FakeEngine(tmp_path, None, make_state())
+
+    driver.up(engine, situation, ignore)
+
+    assert steps(engine) == [("up", {f"{A}/A": f"{A}/A"})]
+
+
+def test_24_with_a_state_an_annotation_counts_no_more(tmp_path: Path) -> None:
+    local = replace(SETTINGS, pihole_api=PiholeApi.DNS_LOCAL)
+    situation = unmarked(A, wanted=A, settings=local, legacy=True)
+    engine = make_engine(tmp_path, situation, make_state())
+
+    driver.up(engine, situation, ignore)
+
+    assert steps(engine) == [("up", {})]
 
 
 def test_24_a_new_stack_neither_imports_nor_deletes_records_of_an_earlier_version(

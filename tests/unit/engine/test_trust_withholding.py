@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pic.core.ingress import Deletion
 from pic.core.model import LiveResource, Resource
+from pic.core.notices import Notice, Reason, Ref
 from pic.engine import driver, withholding
 from pic.engine.outcome import Failure
 from pic.run.targets.interface import Declaration
@@ -93,3 +94,29 @@ def test_20_a_destroy_does_not_count_what_is_going() -> None:
     removal = driver.full_removal(make_situation((going(wanted(A)),), ()))
 
     assert (removal.removed, removal.going) == ((), (going(wanted(A)),))
+
+
+def test_09_an_object_with_other_labels_stays_declared_and_fails_no_run(tmp_path: Path) -> None:
+    taken = replace(make_live(wanted(A)), labels={})
+    situation = make_situation((taken, make_live(wanted(B)), going(wanted(C))), (wanted(B),))
+    state = make_state(wanted(A), wanted(B), wanted(C))
+    notice = Notice(
+        Reason.NO_LONGER_OURS,
+        Ref("PangolinResource", "prod", "pic-a"),
+        "someone gave it other labels, so pic neither changes nor deletes it, and no Ingress asks"
+        " for its host: delete it with kubectl",
+        A,
+    )
+
+    assert withholding.withhold(situation, state) == replace(
+        situation,
+        config=replace(situation.config, remarks=(notice,)),
+        kept={"pangolin": [kept(wanted(A)), kept(wanted(C))]},
+    )
+    assert driver.up(FakeEngine(tmp_path, {}, state), situation, ignore).failures == ()
+
+
+def test_09_an_object_with_other_labels_is_not_kept_for_a_host_that_is_planned() -> None:
+    situation = make_situation((replace(make_live(wanted(A)), labels={}),), (wanted(A),))
+
+    assert withholding.withhold(situation, make_state(wanted(A))) == situation

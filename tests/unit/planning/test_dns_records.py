@@ -41,16 +41,22 @@ def test_records_are_sorted_by_host_with_ipv4_first() -> None:
     assert notices.sorted() == ()
 
 
-def test_unreadable_requests_count_as_requested_hosts() -> None:
+def test_the_requests_for_annotated_hosts_have_their_addresses() -> None:
     wrong = ingress("wrong", "wrong.lan", address="none")
     unsure = replace(ingress("unsure", "Unsure.lan"), annotations={dns_records.REGISTER: "ture"})
     off = replace(ingress("off", "off.lan"), annotations={dns_records.REGISTER: "no"})
+    listed = managed("listed", "web.lan,wrong.lan,unsure.lan,off.lan")
+    ingresses = (ingress("web", "web.lan", "tv.lan"), wrong, unsure, off, listed)
 
-    requested = dns_records.requested_hosts(
-        (ingress("web", "web.lan"), wrong, unsure, off), SETTINGS
+    annotated = dns_records.annotated_requests(ingresses, SETTINGS)
+    all_of_them = dns_records.annotated_requests(
+        ingresses, replace(SETTINGS, pihole_annotate=False)
     )
 
-    assert requested == {"web.lan", "wrong.lan", "unsure.lan"}
+    expected = {"web.lan": [("192.0.2.1",)], "wrong.lan": [None], "unsure.lan": [None]}
+    assert annotated.addresses == expected
+    assert dns_records.requested_hosts(ingresses, SETTINGS) == {*expected, "tv.lan"}
+    assert all_of_them.addresses == {**expected, "tv.lan": [("192.0.2.1",)]}
 
 
 def managed(name: str, hosts: str | None) -> Ingress:

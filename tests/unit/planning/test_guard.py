@@ -76,15 +76,14 @@ def test_a_plan_in_which_no_host_survives_is_refused_with_its_hosts_and_the_next
     changes = losing(2)
 
     assert refusal(changes) == (
-        "None of the 2 live hosts would survive: h0.example.com, h1.example.com.\n"
-        + remedy(changes)
+        "All 2 live hosts would be removed: h0.example.com, h1.example.com.\n" + remedy(changes)
     )
 
 
 def test_no_limit_lets_the_loss_of_every_host_through() -> None:
     generous = Settings(max_removals=100, max_removal_ratio=1.0)
 
-    assert refusal(losing(1), generous).startswith("None of the 1 live hosts would survive")
+    assert refusal(losing(1), generous).startswith("The only live host would be removed")
 
 
 def test_moved_hosts_are_listed_with_the_removed_ones_and_long_lists_are_cut() -> None:
@@ -92,7 +91,7 @@ def test_moved_hosts_are_listed_with_the_removed_ones_and_long_lists_are_cut() -
     changes = replace(losing(6), live_count=12, moved=moved)
 
     assert refusal(changes) == (
-        "None of the 12 live hosts would survive: h0.example.com, h1.example.com,"
+        "All 12 live hosts would be removed: h0.example.com, h1.example.com,"
         " h2.example.com, h3.example.com, h4.example.com, h5.example.com, h6.example.com,"
         " h7.example.com, h8.example.com, h9.example.com and 2 more.\n" + remedy(changes)
     )
@@ -124,8 +123,8 @@ def test_a_refusal_lists_every_reason() -> None:
     changes = replace(losing(1), no_record_survives=True, records=records)
 
     assert refusal(changes) == (
-        "None of the 1 live hosts would survive: h0.example.com.\n"
-        "None of the 1 live DNS records would survive: nas.lan (192.0.2.1).\n" + remedy(changes)
+        "The only live host would be removed: h0.example.com.\n"
+        "The only live DNS record would be removed: nas.lan (192.0.2.1).\n" + remedy(changes)
     )
 
 
@@ -175,7 +174,7 @@ def test_a_refusal_that_cannot_be_acknowledged_offers_no_digest() -> None:
 
     assert error.value.digest == ""
     assert str(error.value).splitlines()[1:] == [
-        "None of the 1 live hosts would survive: h0.example.com.",
+        "The only live host would be removed: h0.example.com.",
         "Nothing was changed.",
     ]
 

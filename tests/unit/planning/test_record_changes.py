@@ -118,7 +118,7 @@ def test_a_plan_in_which_no_record_survives_is_refused() -> None:
     changes = replace(removing(2, 2), no_record_survives=True)
 
     assert refusal(changes) == (
-        "None of the 2 live DNS records would survive: h0.lan (192.0.2.1), h1.lan (192.0.2.1)."
+        "All 2 live DNS records would be removed: h0.lan (192.0.2.1), h1.lan (192.0.2.1)."
         f"\n{remedy(changes)}"
     )
 

@@ -72,32 +72,13 @@ def test_a_run_reads_the_records_of_pihole_and_ends_its_session(tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("api")
-def test_without_markers_the_annotations_of_ingresses_say_which_records_are_ours(
-    tmp_path: Path,
-) -> None:
+def test_24_without_markers_no_record_is_ours_before_the_register_says_so(tmp_path: Path) -> None:
     lines = ["192.0.2.9 web.lan", "192.0.2.7 nas.lan"]
 
     with PiHole(password=PASSWORD, api="dns-local", records=lines) as pihole:
         records = read(tmp_path, pihole.url, pihole_api=PiholeApi.DNS_LOCAL).records
 
-    assert records == (
-        LiveRecord("nas.lan", "192.0.2.7"),
-        LiveRecord("web.lan", "192.0.2.9", ours=True),
-    )
-
-
-@pytest.mark.usefixtures("api")
-def test_without_markers_and_annotations_the_records_of_requested_hosts_are_ours(
-    tmp_path: Path,
-) -> None:
-    lines = ["192.0.2.9 web.lan", "192.0.2.7 nas.lan"]
-    local = {"pihole_api": PiholeApi.DNS_LOCAL, "pihole_annotate": False}
-
-    with PiHole(password=PASSWORD, api="dns-local", records=lines) as pihole:
-        records = read(tmp_path, pihole.url, **local).records
-
-    assert records is not None
-    assert [record.host for record in records if record.ours] == ["web.lan"]
+    assert records == (LiveRecord("nas.lan", "192.0.2.7"), LiveRecord("web.lan", "192.0.2.9"))
 
 
 @pytest.mark.usefixtures("api")

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from pic.core import names
 from pic.core.errors import ManifestError, PiholeError
 from pic.core.model import LiveRecord, Unanswered
+from pic.core.register import bucket_of
+from pic.settings.kinds import CONFIG_MAP
 from pic.settings.parse import Settings, TargetName
-from pic.snapshot import snapshot_file
+from pic.snapshot import assemble, snapshot_file
 from pic.snapshot.assemble import RawSnapshot
 
 PIHOLE = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
@@ -43,6 +46,22 @@ def test_a_file_contains_our_records_and_others_for_requested_hosts() -> None:
         '], "objects": {',
     ]
     assert "diary" not in text
+
+
+def test_a_file_contains_the_records_of_the_register() -> None:
+    digit = bucket_of(BY_HAND.host)
+    labels = {names.STACK_LABEL: "pic.prod", names.BUCKET_LABEL: digit}
+    data = {"_bucket": "{}", BY_HAND.host: '{"A":{"ip":"192.0.2.7"}}'}
+    bucket = {"metadata": {"name": f"pic-prod-{digit}", "labels": labels}, "data": data}
+    raw = raw_snapshot(BY_HAND, REQUESTED)
+    raw = replace(raw, objects={**raw.objects, CONFIG_MAP: [bucket]})
+
+    registers = assemble.snapshot(raw).registers
+    text = snapshot_file.render(raw, PIHOLE)
+
+    assert registers is not None
+    assert [*registers["pic.prod"].records] == [f"{BY_HAND.host}/A"]
+    assert text.splitlines()[1].startswith('{"host": "diary.lan", ')
 
 
 def test_written_records_can_be_read() -> None:

@@ -209,7 +209,7 @@ def test_an_evaluation_reports_what_the_guard_refuses(api: Api, evaluator: Evalu
     evaluation, _ = evaluator.evaluate()
 
     assert evaluation.verdict.refusal.splitlines()[1:] == [
-        f"None of the 1 live hosts would survive: {HOST}."
+        f"The only live host would be removed: {HOST}."
     ]
     assert evaluation.removals == 1
 

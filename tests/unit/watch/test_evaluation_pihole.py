@@ -130,7 +130,7 @@ def test_record_removals_that_the_guard_refuses_are_counted(api: Api, evaluator:
     evaluation, _ = evaluator.evaluate()
 
     assert evaluation.verdict.refusal.splitlines()[1:] == [
-        f"None of the 1 live DNS records would survive: {HOST} ({TARGET})."
+        f"The only live DNS record would be removed: {HOST} ({TARGET})."
     ]
     assert evaluation.removals == 1
 

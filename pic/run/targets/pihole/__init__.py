@@ -13,9 +13,8 @@ from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Declarations, ReadTimeouts, Target
 from pic.run.targets.pihole import declaration
 from pic.settings.kinds import BY_NAME, INGRESS, watched_namespaces
-from pic.settings.parse import PiholeApi, Settings, TargetName
+from pic.settings.parse import Settings, TargetName
 from pic.settings.permissions import Permission
-from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
 
 if TYPE_CHECKING:
@@ -45,10 +44,9 @@ class Pihole(Target):
         # Only runs with this target need its client.
         from pic.pihole import connect  # noqa: PLC0415
 
-        owned = _owned_without_marker(raw, settings)
         try:
             session = _session_timeouts(timeouts)
-            records = connect.read_records(settings, raw.cluster_id, environment, owned, session)
+            records = connect.read_records(settings, raw.cluster_id, environment, timeouts=session)
         except PiholeError as error:
             return replace(raw, unanswered=Unanswered(settings.pihole_url, error))
         return replace(raw, records=records)
@@ -124,16 +122,3 @@ def _session_timeouts(timeouts: ReadTimeouts | None) -> "SessionTimeouts | None"
     # Sending a request may take as long as its answer.
     http = HttpTimeouts(timeouts.connect, timeouts.answer, timeouts.answer)
     return SessionTimeouts(LockTimeouts(timeouts.lock), http)
-
-
-def _owned_without_marker(raw: RawSnapshot, settings: Settings) -> frozenset[str]:
-    """Return the hosts whose records are ours if Pi-hole's API cannot mark a record."""
-    if settings.pihole_api is PiholeApi.V6:
-        return frozenset()
-    only_ingresses = {INGRESS: raw.objects.get(INGRESS, ())}
-    ingresses = assemble.snapshot(RawSnapshot(only_ingresses)).ingresses
-    annotated = dns_records.managed_hosts(ingresses)
-    if settings.pihole_annotate:
-        return annotated
-    # Without annotations every requested record counts as ours. The provider decides in the end.
-    return annotated | dns_records.requested_hosts(ingresses, settings)

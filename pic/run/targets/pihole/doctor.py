@@ -222,5 +222,5 @@ def _dns_local(connection: _Connection) -> Iterator[Finding]:
     yield passed(LOGIN, "it accepts the token")
     yield skipped(RIGHTS, "this interface does not show them before a write")
     yield skipped(SEATS, "this interface has no sessions")
-    message = f"{len(records)}; only the annotations of Ingresses show which ones belong to pic"
+    message = f"{len(records)}; only the register and the state show which ones belong to pic"
     yield passed(RECORDS, message)

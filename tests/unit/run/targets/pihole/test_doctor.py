@@ -330,7 +330,7 @@ def test_the_interface_dns_local_checks_the_token_only(checkout: FakeCheckout) -
             skipped("pihole seats", "this interface has no sessions"),
             passed(
                 "pihole records",
-                "1; only the annotations of Ingresses show which ones belong to pic",
+                "1; only the register and the state show which ones belong to pic",
             ),
         ]
         assert findings_after_login(checkout, server, "wrong")[0] == failed(
