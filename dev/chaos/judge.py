@@ -91,7 +91,7 @@ class _World:
         unclaimed: The last revision and time at which no Ingress claimed a place.
         deleted: The uids of deleted Ingresses.
         live: The live resources by uid.
-        homes: The namespace that each host belongs to.
+        homes: The namespace that each host belongs to: the first in which pic exposed it.
         had: The protections that each host has had.
         asked: What each Ingress asks for, by uid.
     """
@@ -111,7 +111,6 @@ class _World:
             places = set()
             self.deleted.add(event.uid)
         for place in places - self.places[event.uid]:
-            self.homes.setdefault(place[1], event.namespace)
             if not self.claims[place]:
                 # Until just before this event no Ingress did.
                 self.unclaimed[place] = (event.revision - 1, event.at)
@@ -120,6 +119,11 @@ class _World:
             self.claims[place].discard(event.uid)
         self.places[event.uid] = places
         self.asked[event.uid] = event.protections
+
+    def settle_in(self, event: Observation) -> None:
+        """Remember where pic first exposed a host. Until then the oldest Ingress gets it."""
+        if event.hosts and event.by_pic:
+            self.homes.setdefault(event.hosts[0], event.namespace)
 
     def is_explained(self, deletion: Observation) -> bool:
         """Say whether pic had a reason to delete an object."""
@@ -191,6 +195,7 @@ def _judged(judgement: Judgement, world: _World, event: Observation, hostile: st
         return _judged_deletion(judgement, world, event)
     if event.namespace != hostile:
         world.live[event.uid] = event
+        world.settle_in(event)
     if world.is_misplaced(event):
         judgement = replace(judgement, exposed=(*judgement.exposed, event))
     # What the attacker asks for protects no host of another namespace.

@@ -12,7 +12,7 @@ Generation = Literal["targets", "target"]
 HOME = Path(__file__).parents[1] / "crds"
 GROUP = "/apis/tunnel.pangolin.io/v1alpha1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-KINDS = {"pangolinresources", "pangolintunnels", "pangolinorganizations"}
+KINDS = {"pangolinresources", "pangolintunnels", "pangolinorganizations", "pangolinbindings"}
 
 PROBE = """\
 apiVersion: tunnel.pangolin.io/v1alpha1

@@ -4,14 +4,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from tabulate import tabulate
 
-from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
+from pic.cluster import readiness
+from pic.cluster.readiness import ReadyState
+from pic.core.json_values import MalformedError, Raw, mapping, string_map, text
 from pic.core.model import LiveResource
 from pic.core.visible import blanked
-from pic.planning import deletions
 from pic.planning.ownership import OwnerKind, Ownership
 from pic.snapshot import pangolin
 from pic.snapshot.parse import identity
@@ -23,14 +23,6 @@ LONGEST_MESSAGE = 160
 NONE_LIVE = "No object of this stack is live."
 
 _OURS = (OwnerKind.OURS, OwnerKind.STRIPPED)
-
-
-class ReadyState(StrEnum):
-    """How far the operator has come with an object, in the order of a report: the worst first."""
-
-    ERROR = "error"
-    PENDING = "pending"
-    READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,55 +123,12 @@ def _unreadable(raw: Raw, ownership: Ownership, error: MalformedError) -> Status
 
 def _readable(live: LiveResource, raw: Raw) -> StatusRow:
     status = mapping(raw.get("status"), "status")
-    condition = _ready_condition(status)
-    readiness, message = _readiness(live, raw, condition)
+    ready_state, message = readiness.judge(live, status)
     return StatusRow(
-        *(live.host, *live.key, readiness, live.status, message),
+        *(live.host, *live.key, ready_state, live.status, message),
         url=text(status.get("url")),
         binding=text(status.get("bindingMode")),
     )
-
-
-def _ready_condition(status: Raw) -> Raw:
-    """Return the condition `Ready`, which is the only one of the operator; empty if absent."""
-    conditions = sequence(status.get("conditions"), "status.conditions")
-    parsed = [mapping(condition, "status.conditions[]") for condition in conditions]
-    return next((condition for condition in parsed if condition.get("type") == "Ready"), {})
-
-
-def _readiness(live: LiveResource, raw: Raw, condition: Raw) -> tuple[ReadyState, str]:
-    """Return what pic concludes from the status of an object, and the message for it."""
-    reason = text(condition.get("message"))
-    # An object exists until its finalizers are removed, and its status may say Ready until then.
-    if live.going:
-        message = f"Kubernetes is deleting the object{deletions.description(live.going)}"
-        return ReadyState.PENDING, message
-    stale = _is_stale(live, raw, condition)
-    match live.status:
-        case "":
-            return ReadyState.PENDING, reason or "the operator has not written a status yet"
-        case "Error":
-            # An error counts even for an earlier generation: some operators do not update
-            # `observedGeneration` when they fail.
-            reason = reason or "the operator gives no reason"
-            return ReadyState.ERROR, f"{reason} (before the last change)" if stale else reason
-        case "Ready" if stale:
-            return ReadyState.PENDING, "the operator has not processed the last change yet"
-        case "Ready":
-            return ReadyState.READY, reason
-        case _:
-            return ReadyState.PENDING, reason
-
-
-def _is_stale(live: LiveResource, raw: Raw, condition: Raw) -> bool:
-    """Say whether the status is about an earlier generation; without one it counts as current.
-
-    The API server raises `metadata.generation` with each change of the spec. An operator writes the
-    generation that it has processed as `observedGeneration`.
-    """
-    status = mapping(raw.get("status"), "status")
-    observed = integer(status.get("observedGeneration", condition.get("observedGeneration")))
-    return observed is not None and observed < live.generation
 
 
 def as_text(report: StatusReport) -> str:

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from pic.cluster import listing, status
 from pic.cluster.listing import Listing, Transport
-from pic.cluster.status import ReadyState, StatusReport, StatusRow
+from pic.cluster.readiness import ReadyState
+from pic.cluster.status import StatusReport, StatusRow
 from pic.core.errors import ClusterError
 from pic.core.json_values import mapping, sequence
 from pic.core.model import LiveResource

@@ -98,6 +98,12 @@ ADVICE: Mapping[Reason, Advice] = {
         "The host has the same path and path type more than once.",
         "Remove one of them. Until then the first one of the oldest Ingress wins.",
     ),
+    Reason.EDITED_BY_HAND: Advice(
+        "A user changed the spec of an object that pic made, with kubectl. The message names the "
+        "field, and what pic writes instead.",
+        "Change the Ingress if the change should stay. pic declares the whole object, so its next "
+        "update takes the field back.",
+    ),
     Reason.EMPTY_HOST: Advice(
         "A rule has no host, or the Ingress has only a default backend, so there is no host to "
         "expose.",
@@ -311,6 +317,13 @@ ADVICE: Mapping[Reason, Advice] = {
         "The stack has no id, so pic cannot tell its objects from those of another stack with the "
         "same name.",
         "Run pic init, which writes pic:stackId into the stack file.",
+    ),
+    Reason.TOO_MANY_HOSTS: Advice(
+        "The cluster has more PangolinResources than the Pangolin operator finds again: it reads "
+        "one page of Pangolin's list, which has 20 resources. Beyond that, it cannot change a "
+        "resource, for example to require a login.",
+        "Check with pic status whether all hosts are ready. If your operator reads the whole list, "
+        "set pic:operatorLimit to 0.",
     ),
     Reason.TUNNEL_NOT_FOUND: Advice(
         "The tunnel does not exist, its name is ambiguous, or the namespace of the Ingress may "

@@ -29,6 +29,8 @@ KIND = "PangolinResource"
 # The name under which the API server tracks the fields that pic applies. With another name, pic
 # could no longer remove the fields that it has applied so far.
 FIELD_MANAGER = "pic"
+# The field managers of kubectl begin with it, such as `kubectl-edit` and `kubectl-patch`.
+KUBECTL = "kubectl"
 
 # The type token of a DNS record in Pulumi. Every URN contains it, so with another token the engine
 # would delete all records and create them again.
@@ -71,11 +73,17 @@ class Tunnel:
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """A PangolinOrganization; `verified` are the base domains that its status calls verified."""
+    """A PangolinOrganization.
+
+    Attributes:
+        verified: The base domains that its status calls verified.
+        domain_ids: The id of each of them in Pangolin, as far as the status has one.
+    """
 
     namespace: str
     name: str
     verified: tuple[str, ...] = ()
+    domain_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,8 @@ class HttpConfig:
 
     Attributes:
         domain_name: The base domain, which the organization has verified.
+        domain_id: The id of the base domain in Pangolin. There are operators that take another
+            domain if it is absent.
         subdomain: The rest of the public host before the base domain.
         sso: Whether Pangolin asks for a login.
         block_access: Whether Pangolin blocks all access.
@@ -115,6 +125,7 @@ class HttpConfig:
     subdomain: str | None = None
     sso: bool | None = None
     block_access: bool | None = None
+    domain_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +192,7 @@ class LiveResource:
         owned: The spec fields that field manager `pic` owns, as dotted paths; None if unknown,
             because the object has no `managedFields`.
         managed: Whether `pic` is among its field managers.
+        edits: The spec fields that a user wrote with kubectl, as dotted paths by field manager.
         generation: Counts the changes of the spec; 0 if absent.
         status: `status.status`; empty before the operator has written it.
         going: The deletion of the object or of its namespace; None if neither is being deleted.
@@ -195,6 +207,7 @@ class LiveResource:
     spec: Spec = Spec()
     owned: frozenset[str] | None = None
     managed: bool = False
+    edits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     generation: int = 0
     status: str = ""
     going: Deletion | None = None
@@ -267,6 +280,7 @@ class Schema:
         subdomain_optional: `subdomain` is optional, so that a base domain can be a host itself.
         tunnel_namespace: It has `spec.tunnelRef.namespace`.
         protection: It has `sso` and `blockAccess` in `spec.httpConfig`.
+        domain_id: It has `domainId` there.
     """
 
     # The defaults are those of the current CRD.
@@ -274,6 +288,7 @@ class Schema:
     subdomain_optional: bool = False
     tunnel_namespace: bool = True
     protection: bool = True
+    domain_id: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,10 @@ def judge(request: PlanRequest, plan: Plan, notices: NoticeLog) -> Plan:
     hosts, entries = HostGuard(request, inventory, resources), RecordGuard(request, records)
     candidates: list[Candidate | RecordCandidate] = [*hosts.candidates(), *entries.candidates()]
     acknowledged = _acknowledged(request, plan, [it.held for it in candidates], notices)
-    waiting = [it for it in candidates if it.held.digest not in acknowledged]
+    if moved := _acknowledged_moves(candidates, acknowledged):
+        hosts = HostGuard(request, inventory, resources, moved)
+    judged: list[Candidate | RecordCandidate] = [*hosts.candidates(), *entries.candidates()]
+    waiting = [it for it in judged if it.held.digest not in acknowledged]
     of_hosts = [it for it in waiting if isinstance(it, Candidate)]
     resources = holds.apply(resources, of_hosts)
     records = record_holds.apply(records, [it for it in waiting if isinstance(it, RecordCandidate)])
@@ -49,6 +52,16 @@ def judge(request: PlanRequest, plan: Plan, notices: NoticeLog) -> Plan:
         no_record_survives=entries.nothing_survives,
         next_change=_next_change(request, waiting),
     )
+
+
+def _acknowledged_moves(
+    candidates: Sequence[Candidate | RecordCandidate], acknowledged: Collection[str]
+) -> Collection[str]:
+    return {
+        it.held.host
+        for it in candidates
+        if isinstance(it, Candidate) and it.leaves_namespace and it.held.digest in acknowledged
+    }
 
 
 def _registered(request: PlanRequest, records: Mapping[str, Record]) -> Mapping[str, Record]:

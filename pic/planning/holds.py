@@ -1,8 +1,9 @@
 """Holds the changes of hosts that need an acknowledgement, and lets all others through.
 
 A verdict is about one host. What it does not let through is planned as it is: the live object is
-declared again, or the host keeps its login. A host that is gone stays gone. So one held host stops
-no other, and a run that holds something still does the rest (docs/promises.md).
+declared again, or the host keeps its login. A host that is gone stays gone. A host that its own
+namespace gives up goes as if no other one claimed it: a claim that waits changes nothing. So one
+held host stops no other, and a run that holds something still does the rest (docs/promises.md).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,12 +39,30 @@ class Candidate:
     live: LiveResource | None
     about: Resource | None
 
+    @property
+    def leaves_namespace(self) -> bool:
+        """Whether the host would move to another namespace."""
+        return self.held.verdict is Verdict.MOVED and (
+            self.about is not None and self.about.namespace != self.held.namespace
+        )
+
 
 class HostGuard:
-    """Judges the changes of hosts."""
+    """Judges the changes of hosts.
+
+    Args:
+        request: What the plan is made for.
+        inventory: The live objects.
+        planned: The planned resources by host.
+        permitted: The hosts whose move is acknowledged.
+    """
 
     def __init__(
-        self, request: PlanRequest, inventory: Inventory, planned: Mapping[str, Resource]
+        self,
+        request: PlanRequest,
+        inventory: Inventory,
+        planned: Mapping[str, Resource],
+        permitted: Collection[str] = (),
     ) -> None:
         self._settings, self._snapshot = request.settings, request.snapshot
         self._memory, self._limits = request.memory, request.memory.limits
@@ -52,18 +71,18 @@ class HostGuard:
         self._ingresses = {
             names.label_value(ingress.uid): ingress for ingress in request.snapshot.ingresses
         }
+        self._waiting_moves = _beyond(self._moves(), self._limits.moves)
+        moving = {it.held.host for it in self._waiting_moves if it.leaves_namespace}
+        given_up = moving - set(permitted)
+        self._staying = {host: it for host, it in planned.items() if host not in given_up}
 
     def candidates(self) -> list[Candidate]:
         """Return every change that a limit does not let through."""
-        moves = _beyond(self._moves(), self._limits.moves)
+        moves = self._waiting_moves
         waiting = {candidate.held.host for candidate in moves}
         # A move to another namespace names the protection of both places, so its acknowledgement
         # includes that. A move to another tunnel does not.
-        judged = {
-            candidate.held.host
-            for candidate in moves
-            if candidate.about and candidate.about.namespace != candidate.held.namespace
-        }
+        judged = {candidate.held.host for candidate in moves if candidate.leaves_namespace}
         entries = [entry for entry in self._memory.register.hosts.values() if not entry.gone]
         protected = sum(entry.sso or entry.block_access for entry in entries)
         count = max(len(entries), len(self._inventory.ours))
@@ -79,10 +98,10 @@ class HostGuard:
         """Whether pic would remove every live host, and no Ingress of theirs stays exposed."""
         removed = [live for live in self._gone() if not self._is_free(live)]
         exposed = {
-            names.label_value(owner.uid) for it in self._planned.values() for owner in it.owners
+            names.label_value(owner.uid) for it in self._staying.values() for owner in it.owners
         }
         return bool(removed) and not any(
-            live.host in self._planned or exposed & _owner_uids(live)
+            live.host in self._staying or exposed & _owner_uids(live)
             for live in self._inventory.ours
         )
 
@@ -106,7 +125,7 @@ class HostGuard:
                 if self._settings.host_policy is None:
                     places = (_place(entry.namespace, entry), _place(resource.namespace, resource))
                     reason = f"Ingress {_source(resource)} of another namespace claims it"
-                    yield self._candidate(Verdict.MOVED, entry, places, reason, (live, resource))
+                    yield self._candidate(Verdict.MOVED, entry, places, reason, (None, resource))
             elif not resource.held and _leaves_tunnel(entry.tunnel, tunnel_of(resource)):
                 tunnels = (entry.tunnel, tunnel_of(resource))
                 reason = "its new tunnel is in another namespace"
@@ -200,7 +219,7 @@ class HostGuard:
     def _gone(self) -> Iterator[LiveResource]:
         """Yield our live objects that pic would delete: Kubernetes deletes the others itself."""
         for live in self._inventory.ours:
-            if live.host and live.host not in self._planned and not self._is_collected(live):
+            if live.host and live.host not in self._staying and not self._is_collected(live):
                 yield live
 
     def _is_collected(self, live: LiveResource) -> bool:
@@ -232,8 +251,7 @@ class HostGuard:
 def apply(planned: Mapping[str, Resource], waiting: Sequence[Candidate]) -> dict[str, Resource]:
     """Return the planned resources by host, with what waits as it is."""
     resources = dict(planned)
-    # A host may have two candidates. Its login comes last, as it is a part of what is declared.
-    for candidate in sorted(waiting, key=lambda it: it.held.verdict is Verdict.WEAKENED):
+    for candidate in sorted(waiting, key=_order):
         host, verdict = candidate.held.host, candidate.held.verdict
         if verdict is Verdict.WEAKENED:
             if host in resources:
@@ -246,6 +264,16 @@ def apply(planned: Mapping[str, Resource], waiting: Sequence[Candidate]) -> dict
             # It is gone, so it is not exposed again.
             resources.pop(host, None)
     return resources
+
+
+def _order(candidate: Candidate) -> int:
+    """Return the place of a candidate, since a host may have several.
+
+    A host that moves away may have to stay, as a removal. Its login is a part of what is declared.
+    """
+    if candidate.held.verdict is Verdict.WEAKENED:
+        return 2
+    return 0 if candidate.leaves_namespace else 1
 
 
 def _beyond(candidates: Iterator[Candidate], limit: float) -> list[Candidate]:

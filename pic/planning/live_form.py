@@ -42,6 +42,7 @@ def held_spec(live: LiveResource) -> Spec:
             http,
             domain_name=http.domain_name if "httpConfig.domainName" in owned else None,
             subdomain=http.subdomain if "httpConfig.subdomain" in owned else None,
+            domain_id=http.domain_id if "httpConfig.domainId" in owned else None,
         ),
         targets=spec.targets if owned & {"targets", "target"} else (),
         single=spec.single,

@@ -285,10 +285,17 @@ class Merger:
             name=live_name or head.host,
             protocol="http",
             tunnel=tunnel,
-            http=self._protected(HttpConfig(head.domain, head.subdomain), contest),
+            http=self._protected(self._http(head), contest),
             targets=self._targets(head, routing),
             single=self.schema.single_target,
         )
+
+    def _http(self, head: Claim) -> HttpConfig:
+        tunnel = head.tunnel
+        organization = tunnel.organization if isinstance(tunnel, ResolvedTunnel) else None
+        # The API server drops a field that the CRD does not have.
+        known = organization.domain_ids if organization and self.schema.domain_id else {}
+        return HttpConfig(head.domain, head.subdomain, domain_id=known.get(head.domain))
 
     def _targets(self, head: Claim, routing: Routes) -> tuple[Target, ...]:
         if self.schema.single_target:

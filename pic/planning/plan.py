@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import guarding, register_notices
+from pic.planning import edits, guarding, register_notices
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import Planner, PlanRequest
 
@@ -36,4 +36,6 @@ def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
     if request.memory.ownership.stack:
         plan = guarding.judge(request, plan, notices)
         register_notices.add(request, notices)
+    for notice in edits.notices(request.snapshot.live, plan.resources):
+        notices.put(notice)
     return replace(plan, notices=notices.sorted())

@@ -5,8 +5,11 @@ public hosts that they claim, and decides who gets a contested one. `merge` comb
 host into one resource.
 """
 
+from collections.abc import Sequence
+
 from pic.core import names
 from pic.core.model import Resource, Snapshot
+from pic.core.notices import Notice, Reason, Ref
 from pic.planning import deletions, merge
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
@@ -40,12 +43,27 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     contests = settle(claimed, inventory, request.memory, notices)
     resources = tuple(filter(None, map(merger.resource, contests)))
     for notice in (
+        *_too_many(snapshot, resources, settings.operator_limit),
         *merge.repaired_label_notices(inventory, resources),
         *merge.left_behind_notices(inventory, resources),
         *deletions.object_notices(inventory.going, resources, snapshot.now),
     ):
         notices.put(notice)
     return resources
+
+
+def _too_many(snapshot: Snapshot, planned: Sequence[Resource], limit: int) -> Sequence[Notice]:
+    """Report that the cluster has more objects than the operator can find in Pangolin."""
+    # What pic gives up stays in Pangolin, so live objects count that the plan does not have.
+    count = len({it.key for it in snapshot.live} | {it.key for it in planned})
+    if not limit or count <= limit:
+        return ()
+    message = (
+        f"there are {count} PangolinResources, but the operators that pic knows find only {limit}"
+        " in Pangolin: the others may never be ready, and may not get a login or a block that is"
+        " added later"
+    )
+    return (Notice(Reason.TOO_MANY_HOSTS, Ref("Setting", "", "operatorLimit"), message),)
 
 
 def _resolver(snapshot: Snapshot, settings: Settings) -> Resolver:

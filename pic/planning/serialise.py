@@ -1,5 +1,6 @@
 """Turns planned values into JSON, for the Kubernetes API and for the output of `pic plan`."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from pic.core.model import Owner, Plan, Resource, Spec, Target
@@ -27,6 +28,7 @@ def spec(value: Spec) -> Json:
             "httpConfig": present(
                 {
                     "domainName": http.domain_name,
+                    "domainId": http.domain_id,
                     "subdomain": http.subdomain,
                     "sso": http.sso,
                     "blockAccess": http.block_access,
@@ -49,6 +51,11 @@ def target(value: Target) -> Json:
             "priority": value.priority,
         }
     )
+
+
+def as_text(value: object) -> str:
+    """Return a value of a spec as text for a message."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def present(fields: Mapping[str, object]) -> Json:

@@ -46,7 +46,7 @@ def counts(review: Review) -> str:
         _many(len(review.openings), "host becomes public", "hosts become public"),
         _many(len(review.losses), "host loses protection", "hosts lose protection"),
         _many(len(review.outside), "exposure outside pic", "exposures outside pic"),
-        _many(len(changes.removed), "host removed", "hosts removed"),
+        _many(len(changes.removed), "host no longer declared", "hosts no longer declared"),
         _many(len(changes.moved), "host moved", "hosts moved"),
         _many(len(changes.created), "new host", "new hosts"),
         _many(len(changes.updated), "host changed", "hosts changed"),
@@ -244,7 +244,7 @@ def _outside(exposure: OutsideExposure) -> Row:
 
 def _removals(changes: Changes) -> Iterator[Section]:
     yield _section(
-        "Removed hosts",
+        "Hosts no longer declared",
         (_HOST, _OBJECT),
         ((live.namespace, (live.host or None, place(live))) for live in changes.removed),
     )

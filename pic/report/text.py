@@ -94,8 +94,8 @@ def _table(rows: Sequence[dict[str, str]]) -> str:
 def render_changes(changes: Changes, remarks: Mapping[str, str] | None = None) -> str:
     """Return the changes, one line each, the dangerous ones first.
 
-    Each line begins with a sign: `-` for removed or moved, `!` for open to more visitors, `+` for
-    new, `~` for changed.
+    Each line begins with a sign: `-` for no longer declared or moved, `!` for open to more
+    visitors, `+` for new, `~` for changed.
 
     Args:
         changes: What would change.
@@ -192,7 +192,7 @@ def _refusal(review: Review) -> str:
 
 def _removals(changes: Changes) -> Iterator[str]:
     for live in changes.removed:
-        yield f"- {live.host} ({tables.place(live)}) is removed"
+        yield f"- {live.host} ({tables.place(live)}) is no longer declared"
     for move in changes.moved:
         old, new = tables.place(move.live), tables.place(move.resource)
         yield f"- {move.live.host} moves from {old} to {new}"

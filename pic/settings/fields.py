@@ -151,6 +151,13 @@ FIELDS = (
         " moving-from-another-controller.md.",
     ),
     Field(
+        "operatorLimit",
+        readers.whole_number,
+        _WHOLE_NUMBER,
+        "The number of PangolinResources beyond which pic warns that the Pangolin operator does not"
+        " find all of them in Pangolin. 0 means that there is no limit.",
+    ),
+    Field(
         "tenants",
         readers.one_of(Tenants),
         "many or one",

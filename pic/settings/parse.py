@@ -67,6 +67,7 @@ class Settings:
     resource_schema: ResourceSchema = ResourceSchema.AUTO
     path_routing: PathRouting = PathRouting.WARN
     foreign_protection: ForeignProtection = ForeignProtection.WARN
+    operator_limit: int = 20
     tenants: Tenants = Tenants.MANY
     register_namespace: str = ""
     stack_id: str = ""

@@ -5,13 +5,14 @@ older one with a single `target`. The API server silently drops fields that the 
 not have, so pic reads the CRD instead of trusting the version. No I/O.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from pic.core.errors import ClusterError
 from pic.core.json_values import Raw, integer, mapping, sequence, string_map, text
 from pic.core.model import (
     FIELD_MANAGER,
+    KUBECTL,
     VERSION,
     HttpConfig,
     LiveResource,
@@ -54,7 +55,7 @@ def live_resource(body: Raw) -> LiveResource:
     spec = _spec(mapping(body.get("spec"), "spec"))
     managers = sequence(metadata.get("managedFields"), "metadata.managedFields")
     # One manager can have several entries: one for each operation and subresource.
-    ours = [entry for entry in managers if _is_ours(entry)]
+    ours = [entry for entry in managers if _manager(entry) == FIELD_MANAGER]
     return LiveResource(
         namespace=namespace,
         name=name,
@@ -66,6 +67,7 @@ def live_resource(body: Raw) -> LiveResource:
         # Without managedFields nothing says which fields are ours, which differs from owning none.
         owned=frozenset(path for entry in ours for path in _owned(entry)) if managers else None,
         managed=bool(ours),
+        edits=_edits(managers),
         generation=integer(metadata.get("generation")) or 0,
         status=text(status.get("status")),
         going=deletion(metadata),
@@ -89,6 +91,7 @@ def _spec(body: Raw) -> Spec:
             subdomain=_optional(http.get("subdomain")),
             sso=_flag(http.get("sso")),
             block_access=_flag(http.get("blockAccess")),
+            domain_id=_optional(http.get("domainId")),
         ),
         targets=tuple(_target(item) for item in targets),
         single=single is not None,
@@ -129,9 +132,19 @@ def _owners(metadata: Raw, namespace: str) -> Iterator[Owner]:
             yield Owner(namespace, text(ref.get("name")), text(ref.get("uid")))
 
 
-def _is_ours(entry: object) -> bool:
-    manager = mapping(entry, "metadata.managedFields[]").get("manager")
-    return manager == FIELD_MANAGER
+def _manager(entry: object) -> str:
+    return text(mapping(entry, "metadata.managedFields[]").get("manager"))
+
+
+def _edits(entries: Sequence[object]) -> dict[str, tuple[str, ...]]:
+    """Return the spec fields that the managers of kubectl own, without maps of such fields."""
+    edits: dict[str, tuple[str, ...]] = {}
+    for entry in entries:
+        if (manager := _manager(entry)).startswith(KUBECTL):
+            owned = sorted(path for path in _owned(entry) if not path.endswith("."))
+            paths = [it for it in owned if not any(other.startswith(f"{it}.") for other in owned)]
+            edits[manager] = tuple(sorted({*edits.get(manager, ()), *paths}))
+    return {manager: paths for manager, paths in sorted(edits.items()) if paths}
 
 
 def _owned(entry: object) -> Iterator[str]:
@@ -194,6 +207,7 @@ def _schema(version: Raw) -> Schema:
         subdomain_optional="subdomain" not in sequence(http.get("required"), "required"),
         tunnel_namespace="namespace" in tunnel,
         protection={"sso", "blockAccess"} <= http_fields.keys(),
+        domain_id="domainId" in http_fields,
     )
 
 

@@ -264,11 +264,13 @@ def organization(body: Raw) -> Organization:
     ]
     # Domains are compared with normalised hosts, which are in lower case without a trailing dot.
     verified = {
-        text(item.get("baseDomain")).lower().removesuffix(".")
+        text(item.get("baseDomain")).lower().removesuffix("."): text(item.get("domainId"))
         for item in domains
         if item.get("verified") is True
     }
-    return Organization(namespace, name, tuple(sorted(verified - {""})))
+    verified.pop("", None)
+    domain_ids = {domain: verified[domain] for domain in sorted(verified) if verified[domain]}
+    return Organization(namespace, name, tuple(sorted(verified)), domain_ids)
 
 
 def namespace(body: Raw) -> Namespace:

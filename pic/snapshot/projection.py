@@ -112,9 +112,10 @@ def _cluster_ip(value: object) -> object:
 
 
 def _manager(value: object) -> object:
-    """Keep the spec fields that pic owns, two levels deep; keep only the name of other managers."""
-    ours = isinstance(value, dict) and value.get("manager") == model.FIELD_MANAGER
-    return _OUR_MANAGER(value) if ours else _OTHER_MANAGER(value)
+    """Keep the spec fields of pic and of kubectl, two levels deep; of others only the name."""
+    name = value.get("manager") if isinstance(value, dict) else None
+    kept = isinstance(name, str) and (name == model.FIELD_MANAGER or name.startswith(model.KUBECTL))
+    return _KEPT_MANAGER(value) if kept else _OTHER_MANAGER(value)
 
 
 def _fields(*keys: str) -> Projection:
@@ -126,7 +127,7 @@ def _object(parts: Mapping[str, Projection], **metadata: Projection) -> Projecti
 
 
 _OTHER_MANAGER = _fields("manager")
-_OUR_MANAGER = _map(
+_KEPT_MANAGER = _map(
     {
         "manager": _scalar,
         "fieldsV1": _map({"f:spec": _keys(_keys(lambda _: {}))}),
@@ -201,7 +202,7 @@ PROJECTIONS: Mapping[str, Projection] = {
         }
     ),
     kinds.ORGANIZATION: _object(
-        {"status": _map({"domains": _list(_fields("baseDomain", "verified"))})}
+        {"status": _map({"domains": _list(_fields("baseDomain", "domainId", "verified"))})}
     ),
     kinds.RESOURCE: _object(
         {
@@ -209,7 +210,9 @@ PROJECTIONS: Mapping[str, Projection] = {
                 {
                     **dict.fromkeys(("enabled", "name", "protocol"), _scalar),
                     "tunnelRef": _fields("name", "namespace"),
-                    "httpConfig": _fields("domainName", "subdomain", "sso", "blockAccess"),
+                    "httpConfig": _fields(
+                        "domainName", "domainId", "subdomain", "sso", "blockAccess"
+                    ),
                     "target": _TARGET,
                     "targets": _list(_TARGET),
                 }

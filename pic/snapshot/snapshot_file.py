@@ -34,6 +34,8 @@ _SCHEMA = {
     "tunnelNamespace": "tunnel_namespace",
     "protection": "protection",
 }
+# Absent in files of earlier versions.
+_LATER_SCHEMA = {"domainId": "domain_id"}
 _RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
 # Present only if true, so files of earlier versions can be read.
 _OPTIONAL = {"legacy": bool}
@@ -52,7 +54,9 @@ def render(raw: RawSnapshot, settings: Settings) -> str:
         "version": VERSION,
         "clusterId": raw.cluster_id,
         **({"now": raw.now} if raw.now else {}),
-        "schema": {key: getattr(raw.schema, name) for key, name in _SCHEMA.items()},
+        "schema": {
+            key: getattr(raw.schema, name) for key, name in {**_SCHEMA, **_LATER_SCHEMA}.items()
+        },
         "listings": listing_names(settings),
     }
     kinds = ",\n".join(_section(kind, raw.objects[kind]) for kind in sorted(raw.objects))
@@ -211,9 +215,10 @@ def _unanswered(where: str, value: object) -> Unanswered | None:
 
 def _schema(where: str, value: object) -> Schema:
     flags = value if isinstance(value, dict) else {}
-    if not all(isinstance(flags.get(key), bool) for key in _SCHEMA):
-        _refuse(where, f"schema is not a map with {', '.join(_SCHEMA)}")
-    return Schema(**{name: flags[key] for key, name in _SCHEMA.items()})
+    present = {**_SCHEMA, **{key: name for key, name in _LATER_SCHEMA.items() if key in flags}}
+    if not all(isinstance(flags.get(key), bool) for key in present):
+        _refuse(where, f"schema is not a map with {', '.join(present)}")
+    return Schema(**{name: flags[key] for key, name in present.items()})
 
 
 def _objects(where: str, value: object) -> Mapping[str, Sequence[Raw]]:

@@ -188,6 +188,7 @@ def test_only_the_status_subresource_writes_the_status(
             "PangolinOrganization",
             "NAME|ORG ID|ORG NAME|DOMAINS|DEFAULT DOMAIN|STATUS|BINDING MODE|AGE",
         ),
+        ("PangolinBinding", "NAME|SERVICE|PROTOCOL|URL|STATUS|AGE"),
     ],
 )
 def test_a_listing_shows_the_columns_of_the_operator(
@@ -197,6 +198,9 @@ def test_a_listing_shows_the_columns_of_the_operator(
         "apiEndpoint": "https://pangolin",
         "apiKeyRef": {"key": "token"},
         "organizationRef": {"name": "home"},
+        "protocol": "http",
+        "servicePort": 80,
+        "serviceRef": {"name": "web", "namespace": "default"},
     }
     control_plane.kubectl(
         *("create", f"--namespace={namespace}", "--validate=ignore", "--filename=-"),
@@ -206,6 +210,35 @@ def test_a_listing_shows_the_columns_of_the_operator(
     header = control_plane.kubectl("get", kind, "--namespace", namespace).splitlines()[0]
 
     assert re.split(r"\s{2,}", header.strip()) == columns.split("|")
+
+
+@pytest.mark.parametrize(
+    ("short", "kind"),
+    [
+        ("presource", "pangolinresources"),
+        ("ptunnel", "pangolintunnels"),
+        ("porg", "pangolinorganizations"),
+        ("pbinding", "pangolinbindings"),
+    ],
+)
+def test_a_kind_has_the_short_name_of_the_operator(
+    control_plane: ControlPlane, short: str, kind: str
+) -> None:
+    printed = control_plane.kubectl("get", short, "--namespace=default", "--ignore-not-found")
+    described = control_plane.kubectl("explain", short)
+
+    assert printed == ""
+    assert kind.removesuffix("s") in described.lower()
+
+
+def test_the_examples_name_the_integration_host_alone() -> None:
+    # The operator adds the path of the API itself.
+    text = "\n".join(file.read_text() for path in EXAMPLES for file in path.glob("*.yaml"))
+
+    hosts = re.findall(r"apiEndpoint: (\S+)", text)
+
+    assert {host for host in hosts if not re.fullmatch(r"https://api\.[a-z.]+", host)} == set()
+    assert hosts
 
 
 @pytest.mark.parametrize("example", [pytest.param(path, id=path.name) for path in EXAMPLES])

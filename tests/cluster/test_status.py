@@ -12,7 +12,8 @@ from dev.controlplane import ControlPlane
 from pic.cli import main
 from pic.cluster import listing
 from pic.cluster import wait as waiting
-from pic.cluster.status import ReadyState, StatusReport, StatusRow
+from pic.cluster.readiness import ReadyState
+from pic.cluster.status import StatusReport, StatusRow
 from pic.cluster.wait import Clock
 from pic.core.names import STACK_LABEL
 from pic.planning.ownership import Ownership

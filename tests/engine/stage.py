@@ -160,7 +160,7 @@ class Stage:
     def add_tunnel(self) -> None:
         """Create an organization with a verified domain, and its tunnel; both are ready."""
         organization: Object = {
-            "apiEndpoint": "https://pangolin.example/api/v1",
+            "apiEndpoint": "https://api.pangolin.example",
             "apiKeyRef": {"name": "api", "key": "token"},
         }
         domain = verified_domain(f"{self.name}.example")

@@ -27,7 +27,7 @@ CLUSTER = "cluster-1"
 REQUIRED: dict[str, dict[str, Any]] = {
     "PangolinTunnel": {"organizationRef": {"name": "home"}},
     "PangolinOrganization": {
-        "apiEndpoint": "https://pangolin.example/api/v1",
+        "apiEndpoint": "https://api.pangolin.example",
         "apiKeyRef": {"name": "api", "key": "token"},
     },
 }

@@ -235,7 +235,7 @@ def test_a_run_that_changes_many_hosts_posts_no_events(
 ) -> None:
     fill_cluster(api, [ingress("web", *(f"h{number:03}.example.com" for number in range(count)))])
 
-    registered = run()
+    registered = run({"pic:operatorLimit": "0"})
 
     assert ("afterCreate" in registered.resources[1]["hooks"]) is events
     message = [("INFO", f"{count} hosts change at once in prod, so pic posts no Events for them")]

@@ -27,7 +27,7 @@ AREAS = {
 }
 
 # These notices come from settings and state, which are not part of a plan.
-NOT_PLANNED = frozenset({Reason.SETTING_DIFFERS, Reason.UNTRACKED_ORPHAN})
+NOT_PLANNED = frozenset({Reason.NO_LONGER_OURS, Reason.SETTING_DIFFERS, Reason.UNTRACKED_ORPHAN})
 
 
 def planned(scenario: Scenario) -> object:

@@ -189,7 +189,10 @@ def organizations(draw: DrawFn) -> list[Raw]:
     bases = draw(
         st.lists(st.sampled_from(("example.com", "y.example.com", "example.org")), max_size=2)
     )
-    domains = [{"baseDomain": base, "verified": draw(st.booleans())} for base in bases]
+    domains = [
+        {"baseDomain": base, "domainId": draw(some(("d1", None))), "verified": draw(st.booleans())}
+        for base in bases
+    ]
     return [named("PangolinOrganization", "net", "acme", status={"domains": domains})]
 
 

@@ -154,7 +154,7 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
     }
     assert run_pic(capsys, "up", "--acknowledge", digest) == (
         0,
-        f"- {OLD} (prod/pic-{OLD}) is removed\nDone: 1 deleted.\n",
+        f"- {OLD} (prod/pic-{OLD}) is no longer declared\nDone: 1 deleted.\n",
         "",
     )
 

@@ -145,6 +145,6 @@ def test_a_destroy_is_refused_first_and_then_prints_what_it_deleted(
 
     assert run_pic(capsys, "destroy", "--acknowledge", err.split()[-1]) == (
         0,
-        f"- {OLD} (prod/pic-{OLD}) is removed\nDone: 1 deleted.\n",
+        f"- {OLD} (prod/pic-{OLD}) is no longer declared\nDone: 1 deleted.\n",
         "",
     )

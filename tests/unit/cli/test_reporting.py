@@ -198,7 +198,7 @@ def test_a_refusal_is_exit_code_3_after_the_whole_report(capsys: Capture) -> Non
 def test_an_acknowledged_refusal_is_exit_code_0(capsys: Capture) -> None:
     code, text, _ = diff(capsys, *EMPTY, "--config", f"acknowledge={DIGEST}")
 
-    assert (code, text.splitlines()[0]) == (0, "5 hosts removed (5 live, 0 planned)")
+    assert (code, text.splitlines()[0]) == (0, "5 hosts no longer declared (5 live, 0 planned)")
 
 
 def test_another_cluster_is_refused_and_still_reported(capsys: Capture) -> None:
@@ -216,7 +216,7 @@ def test_a_branch_that_deletes_every_file_is_refused(capsys: Capture) -> None:
     code, text, _ = diff(capsys, *EMPTY)
 
     assert code == 3
-    assert text.splitlines()[0] == "5 hosts removed (5 live, 0 planned)"
+    assert text.splitlines()[0] == "5 hosts no longer declared (5 live, 0 planned)"
 
 
 def test_unexpected_changes_are_exit_code_7(capsys: Capture) -> None:
@@ -297,9 +297,9 @@ def test_without_a_snapshot_the_cluster_is_read(root: Path, capsys: Capture) -> 
 
     assert code == 0
     assert out.splitlines()[:4] == [
-        "1 host becomes public, 1 host removed, 1 new host, 2 parts of the register (1 live, 1"
-        " planned)",
+        "1 host becomes public, 1 host no longer declared, 1 new host, 2 parts of the register"
+        " (1 live, 1 planned)",
         "",
-        "- gone.example.com (prod/pic-gone.example.com) is removed",
+        "- gone.example.com (prod/pic-gone.example.com) is no longer declared",
         "+ app.example.com (prod/pic-prod-web-7144d925) is created, access: public",
     ]

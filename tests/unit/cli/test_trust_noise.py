@@ -13,7 +13,7 @@ from tests.support.deploying import CREATED, OLD, Capture, UseEngine
 from tests.support.fakes import HOST, FailingEngine, FakeEngine, run_pic
 
 ADOPTED = Outcome({"import": [urn(OLD)], "create": [urn(HOST)]})
-CHANGES = f"- {OLD} (prod/pic-{OLD}) is removed\n{CREATED}"
+CHANGES = f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{CREATED}"
 
 
 @pytest.fixture(autouse=True)

@@ -128,7 +128,11 @@ def test_the_installed_crd_decides_the_schema() -> None:
     transport = Canned({CRD: crd(target={}, httpConfig={"required": ["subdomain"]})})
 
     assert listing.read_schema(transport, DEFAULT) == Schema(
-        single_target=True, subdomain_optional=False, tunnel_namespace=False, protection=False
+        single_target=True,
+        subdomain_optional=False,
+        tunnel_namespace=False,
+        protection=False,
+        domain_id=False,
     )
 
 

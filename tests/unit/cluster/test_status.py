@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from pic.cluster import status
-from pic.cluster.status import ReadyState, StatusReport, StatusRow
+from pic.cluster.readiness import ReadyState
+from pic.cluster.status import StatusReport, StatusRow
 from pic.planning.ownership import Ownership
 from tests.support.api import live_object
 
@@ -179,7 +180,7 @@ def test_a_stack_is_ready_if_every_object_is() -> None:
 
 def test_the_table_has_short_messages_and_none_for_ready_objects() -> None:
     objects = [
-        with_status("1e5.example.com", status="Ready", conditions=ready("fine"), url="https://1e5"),
+        with_status("1e5.example.com", status="Ready", conditions=ready("fine"), bindingMode="1e5"),
         with_status(
             "b.example.com", status="Error", conditions=ready("no\n\x1b[31m " + "long " * 40)
         ),
@@ -187,11 +188,9 @@ def test_the_table_has_short_messages_and_none_for_ready_objects() -> None:
     long = " ".join(["no [31m", *["long"] * 31])[: status.LONGEST_MESSAGE - 1]
 
     assert status.as_text(status.build_report(objects, OURS)) == (
-        "STATE    HOST             OBJECT                    PHASE    BINDING    URL        "
-        "  MESSAGE\n"
-        "error    b.example.com    prod/pic-b.example.com    Error    -          -           "
-        f" {long}…\n"
-        "ready    1e5.example.com  prod/pic-1e5.example.com  Ready    -          https://1e5\n"
+        "STATE    HOST             OBJECT                    PHASE    BINDING    URL    MESSAGE\n"
+        f"error    b.example.com    prod/pic-b.example.com    Error    -          -      {long}…\n"
+        "ready    1e5.example.com  prod/pic-1e5.example.com  Ready    1e5        -\n"
         "\n"
         "1 of 2 ready, 0 pending, 1 in error"
     )

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pic.cluster import wait as waiting
-from pic.cluster.status import ReadyState, StatusReport, StatusRow
+from pic.cluster.readiness import ReadyState
+from pic.cluster.status import StatusReport, StatusRow
 from pic.cluster.wait import Clock
 from pic.core.errors import ClusterError
 from pic.planning.ownership import Ownership

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pic.cluster import status
-from pic.cluster.status import ReadyState, StatusReport, StatusRow
+from pic.cluster.readiness import ReadyState
+from pic.cluster.status import StatusReport, StatusRow
 from pic.core import logs
 from pic.core.ingress import Ingress
 from pic.core.logs import LogFormat

@@ -159,7 +159,7 @@ def test_a_text_that_does_not_fit_loses_its_least_important_rows_and_says_so(cou
         f"#### {title} ({count:,})"
         for title in (
             "Hosts that become public",
-            "Removed hosts",
+            "Hosts no longer declared",
             "New hosts",
             "Changed fields",
             "Notices",
@@ -171,8 +171,8 @@ def test_a_trimmed_text_says_at_its_top_that_it_is_trimmed() -> None:
     lines = markdown.render_review(large(1000)).splitlines()
 
     assert lines[3:10] == [
-        "**1,000 hosts become public, 1,000 hosts removed, 1,000 new hosts, 1,000 hosts changed,"
-        " 1,000 warnings (0 live, 0 planned)**",
+        "**1,000 hosts become public, 1,000 hosts no longer declared, 1,000 new hosts, 1,000 hosts"
+        " changed, 1,000 warnings (0 live, 0 planned)**",
         "",
         "**Trimmed: 3,431 of 5,000 rows are not shown, the least important ones of each"
         " namespace.** `--output html` and `--output json` show all rows.",

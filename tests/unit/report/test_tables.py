@@ -52,12 +52,12 @@ def test_counts_are_in_the_singular_and_in_the_plural() -> None:
     more = replace(one, created=(wanted("a"), wanted("b")))
 
     assert counts(one, WARNING, REMARK) == (
-        "1 host becomes public, 1 host loses protection, 1 host removed, 1 host moved, 1 new host,"
-        " 1 host changed, 1 warning, 1 remark (0 live, 0 planned)"
+        "1 host becomes public, 1 host loses protection, 1 host no longer declared, 1 host"
+        " moved, 1 new host, 1 host changed, 1 warning, 1 remark (0 live, 0 planned)"
     )
     branch = hide_notices(reviewed(more, WARNING, replace(WARNING, message="x")), ())
     assert tables.counts(branch) == (
-        "2 hosts become public, 1 host loses protection, 1 host removed, 1 host moved,"
+        "2 hosts become public, 1 host loses protection, 1 host no longer declared, 1 host moved,"
         " 2 new hosts, 1 host changed, 2 new warnings (0 live, 0 planned)"
     )
 
@@ -80,7 +80,7 @@ def test_the_most_important_table_comes_first_and_empty_ones_are_left_out() -> N
 
     assert list(sections) == [
         "Hosts that become public",
-        "Removed hosts",
+        "Hosts no longer declared",
         "Hosts that move to another namespace",
         "New hosts",
         "Changed fields",
@@ -88,7 +88,7 @@ def test_the_most_important_table_comes_first_and_empty_ones_are_left_out() -> N
     ]
     assert sections == {
         "Hosts that become public": (("a", "new", backends),),
-        "Removed hosts": ((None, "prod/pic-"),),
+        "Hosts no longer declared": ((None, "prod/pic-"),),
         "Hosts that move to another namespace": (("m", "prod/pic-m", "team/pic-m"),),
         "New hosts": (("a", "prod/pic-a", "home", "public", backends),),
         "Changed fields": (("u", "x", None, '["y"]'), ("u", "z", '""', "w")),

@@ -100,7 +100,7 @@ def test_changes_start_with_the_dangerous_ones() -> None:
     )
 
     assert text_report.render_changes(changes) == (
-        "- gone.org (prod/pic-gone.org) is removed\n"
+        "- gone.org (prod/pic-gone.org) is no longer declared\n"
         "- m.org moves from prod/pic-m.org to team/pic-m.org\n"
         "! b.org no longer requires login (sso)\n"
         "! c.org no longer blocks access (blockAccess)\n"
@@ -145,9 +145,9 @@ def test_a_review_starts_with_its_counts_and_ends_with_its_digest() -> None:
     assert text_report.render_review(
         build(StackRef("pic", "prod"), Plan(notices=(notice,)), changes)
     ) == (
-        "1 host removed, 1 warning (1 live, 0 planned)\n"
+        "1 host no longer declared, 1 warning (1 live, 0 planned)\n"
         "\n"
-        "- a.org (prod/pic-a.org) is removed\n"
+        "- a.org (prod/pic-a.org) is no longer declared\n"
         "\n"
         "Warning: NoRules: Ingress prod/web: no \\u001b[2J rules\n"
         "\n"

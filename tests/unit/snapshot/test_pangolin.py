@@ -120,6 +120,29 @@ def test_the_host_comes_from_the_spec_or_else_from_the_operator(
     assert pangolin.live_resource(body).host == host
 
 
+def managed(manager: str, fields: Raw, **more: str) -> Raw:
+    return {"manager": manager, "fieldsV1": fields, **more}
+
+
+def test_the_fields_that_a_user_wrote_with_kubectl_are_known() -> None:
+    http: Raw = {".": {}, "f:sso": {}}
+    body = with_spec(
+        {},
+        managedFields=[
+            managed("operator", {"f:spec": {"f:name": {}}}),
+            managed("kubectl-edit", {"f:spec": {"f:httpConfig": http, "f:enabled": {}}}),
+            managed("kubectl-edit", {"f:spec": {"f:targets": {}}}),
+            managed("kubectl-annotate", {"f:metadata": {"f:annotations": {}}}),
+            managed("kubectl", {"f:spec": {"f:siteRef": {}}}),
+        ],
+    )
+
+    assert pangolin.live_resource(body).edits == {
+        "kubectl": ("siteRef",),
+        "kubectl-edit": ("enabled", "httpConfig.sso", "targets"),
+    }
+
+
 def test_fields_of_the_wrong_type_count_as_absent() -> None:
     live = pangolin.live_resource(with_spec({"enabled": "yes", "targets": None}, generation=True))
 
@@ -137,7 +160,7 @@ def test_without_a_required_subdomain_the_crd_allows_apex_hosts() -> None:
     version = {"name": "v1alpha1", "served": True, "schema": schema}
 
     assert pangolin.crd_schema({"spec": {"versions": [{"name": "v1"}, version]}}) == Schema(
-        subdomain_optional=True, tunnel_namespace=False, protection=False
+        subdomain_optional=True, tunnel_namespace=False, protection=False, domain_id=False
     )
 
 

@@ -306,6 +306,21 @@ def test_a_tunnel_refers_to_its_organization_with_or_without_a_namespace() -> No
     assert [tunnel(ref).organization for ref in ({"name": ""}, {}, None)] == [None, None, None]
 
 
+def test_a_verified_domain_may_have_an_id() -> None:
+    domains = [
+        {"baseDomain": "B.example", "domainId": "domain1", "verified": True},
+        {"baseDomain": "a.example", "domainId": "", "verified": True},
+        {"baseDomain": "c.example", "domainId": "domain2", "verified": False},
+        {"domainId": "domain3", "verified": True},
+    ]
+
+    organization = parse.organization({**NAMED, "status": {"domains": domains}})
+
+    assert organization == Organization(
+        "prod", "web", ("a.example", "b.example"), {"b.example": "domain1"}
+    )
+
+
 def test_only_verified_domains_count() -> None:
     domains = [
         {"baseDomain": "B.example.", "verified": True},

@@ -159,9 +159,11 @@ def test_a_file_contains_only_the_name_of_other_managers_and_no_address_of_a_ser
             "f:spec": {"f:targets": {}, "f:httpConfig": {"f:sso": {"f:deeper": {}}}},
         },
     }
+    users = {"manager": "kubectl-edit", "fieldsV1": {"f:spec": {"f:name": {}}}, "time": "t"}
+    managers = [theirs, ours, users]
     raw = RawSnapshot(
         {
-            "PangolinResource": [{"metadata": {"name": "x", "managedFields": [theirs, ours]}}],
+            "PangolinResource": [{"metadata": {"name": "x", "managedFields": managers}}],
             "Service": [
                 {"metadata": {"name": "a"}, "spec": {"clusterIP": "10.0.0.7", "ports": 3}},
                 {"metadata": {"name": "b"}, "spec": {"clusterIP": "None", "ports": None}},
@@ -182,6 +184,7 @@ def test_a_file_contains_only_the_name_of_other_managers_and_no_address_of_a_ser
                                 "f:spec": {"f:httpConfig": {"f:sso": {}}, "f:targets": {}}
                             },
                         },
+                        {"manager": "kubectl-edit", "fieldsV1": {"f:spec": {"f:name": {}}}},
                     ],
                 }
             }
@@ -202,6 +205,7 @@ HEAD: dict[str, Any] = {
         "subdomainOptional": True,
         "tunnelNamespace": True,
         "protection": False,
+        "domainId": True,
     },
     "listings": [
         "ingresses.networking.k8s.io",
@@ -290,7 +294,14 @@ FLAGS = "singleTarget, subdomainOptional, tunnelNamespace, protection"
         ({"listings": None}, "listings is not a list of texts"),
         ({"listings": [3]}, "listings is not a list of texts"),
         ({"schema": None}, f"schema is not a map with {FLAGS}"),
-        ({"schema": {**HEAD["schema"], "protection": 1}}, f"schema is not a map with {FLAGS}"),
+        (
+            {"schema": {**HEAD["schema"], "protection": 1}},
+            f"schema is not a map with {FLAGS}, domainId",
+        ),
+        (
+            {"schema": {**HEAD["schema"], "domainId": None}},
+            f"schema is not a map with {FLAGS}, domainId",
+        ),
         ({"objects": None}, f"objects is not a map of lists of {KINDS}"),
         ({"objects": {"Secret": []}}, f"objects is not a map of lists of {KINDS}"),
         ({"objects": {"Service": {}}}, f"objects is not a map of lists of {KINDS}"),
@@ -303,6 +314,13 @@ def test_a_malformed_snapshot_is_refused(
     content = json.dumps({**HEAD, "objects": {}, **part}).encode()
 
     assert problem(tmp_path, content) == f"snap.json: {message}; {NEXT_STEP}"
+
+
+def test_a_snapshot_of_an_earlier_version_can_be_read() -> None:
+    earlier = {key: HEAD["schema"][key] for key in HEAD["schema"] if key != "domainId"}
+    content = json.dumps({**HEAD, "schema": earlier, "objects": {}}).encode()
+
+    assert snapshot_file.read("-", AUTO, io.BytesIO(content)).schema == SCHEMA
 
 
 def test_a_snapshot_for_other_settings_is_refused(tmp_path: Path) -> None:
