@@ -71,9 +71,11 @@ test: toolchain servers ## Runs every test, and measures the coverage of pic/
 test-fast: setup ## Runs the tests that need neither a cluster nor the engine
 	@$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/unit tests/scenarios tests/program tests/deploy tests/dev tests/docs tests/support
 
-cases: setup ## Runs the cases in ../shared/cases, if that folder exists
-	@if test -d ../shared/cases; then $(PY) ../shared/cases/run_cases.py ../shared/cases --project . --python $(PY); \
-	  else echo "cases: ../shared/cases does not exist, so no case runs"; fi
+cases: setup ## Runs the cases in every folder ../shared/cases*, if there is one
+	@failed=0; for folder in $(wildcard ../shared/cases*); do \
+	  echo "cases: $$folder"; $(PY) $$folder/run_cases.py $$folder --project . --python $(PY) || failed=1; done; \
+	if test -z "$(wildcard ../shared/cases*)"; then echo "cases: ../shared/cases* does not exist, so no case runs"; fi; \
+	exit $$failed
 
 kills: setup toolchain ## Kills 20 deployments at random moments, and 20 through a proxy: one more run must repair each
 	@PIC_KILLS=20 $(PY) -m pytest -q tests/engine/test_killed.py

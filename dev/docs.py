@@ -9,6 +9,8 @@ from pathlib import Path
 from pic.core.advice import ADVICE
 from pic.core.notices import NORMAL, Level, Reason
 from pic.planning import annotations, dns_records
+from pic.planning.foreign.reading import CONTROLLERS
+from pic.planning.foreign.words import Controller, Effect
 from pic.run.targets import write_permissions
 from pic.settings.parse import Settings, TargetName, settings_table
 from pic.settings.permissions import Permission, read_permissions, watch_permissions
@@ -20,6 +22,7 @@ def pages() -> dict[str, str]:
     """Return the generated pages by file name."""
     return {
         "annotations.md": _annotations(),
+        "moving-from-another-controller.md": _moving(),
         "settings.md": _settings(),
         "notices.md": _notices(),
         "permissions.md": _permissions(),
@@ -32,11 +35,69 @@ def _annotations() -> str:
         "These annotations of an Ingress change what pic does. For `true` and `false` you can also"
         " write yes and no, on and off, or 1 and 0, in any case.",
         "## Pangolin\n\nThey apply to an Ingress whose class matches `pic:ingressClasses`. Another"
-        " annotation with this prefix gets a warning that suggests the nearest known one.\n\n"
+        " annotation with this prefix, or one that looks like ours, gets a warning that suggests"
+        " the right one. If it asks for `sso` or `block-access`, it protects all the same."
+        " [Moving from another controller](moving-from-another-controller.md) says what becomes of"
+        " the annotations of other controllers.\n\n"
         + _keys(annotations.PREFIX, annotations.KEYS)
         + "\n## Pi-hole\n\nThey apply to an Ingress of any class, if `pic:targets` includes"
         " `pihole`: see [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
     )
+
+
+def _moving() -> str:
+    sections = "\n".join(map(_controller, CONTROLLERS))
+    names = ", ".join(f"[{it.title}](#{_anchor(it.title)})" for it in CONTROLLERS)
+    return _page(
+        "Moving from another controller",
+        "An Ingress that moves to pic keeps the annotations of its controller, and none of them has"
+        " an effect here. This page says what each of them does there, and what happens here in its"
+        f" place: {names}.\n\n"
+        "## Your own files\n\n"
+        "`--from` prints this for each of your Ingresses, before anything changes. `pic plan"
+        " --help` lists the controllers:\n\n"
+        "```console\n"
+        "$ pic plan --offline --manifests deploy/ --from nginx\n"
+        "$ helm template . | pic plan --offline --manifests - --from traefik --output markdown\n"
+        "```\n\n"
+        "## Protection\n\n"
+        "Annotations marked **protects** limit who may open a host. Without them the host is public"
+        " here. pic warns about each such host (`ForeignProtection`), and a review shows it among"
+        " the hosts that become public. Say who may open it:\n\n"
+        '- `pangolin.ingress.k8s.io/sso: "true"` requires a login at Pangolin.\n'
+        '- `pangolin.ingress.k8s.io/sso: "false"` says that the host should be public, and ends the'
+        " warning.\n\n"
+        "With `pic:foreignProtection: hold`, pic exposes no new host that only another controller"
+        " would protect. With `ignore`, it does not warn. All other annotations without effect are"
+        " one remark for each Ingress (`ForeignAnnotation`).\n\n"
+        "pic judges an annotation that this page does not list by its prefix and its name. It does"
+        " not read annotations of Services, except `appProtocol` of their ports, nor resources such"
+        " as Middlewares, HTTPProxies and VirtualServers.\n\n"
+        "## Paths\n\n"
+        "| path, with path type ImplementationSpecific or none | there | here |\n"
+        "| --- | --- | --- |\n"
+        "| `/api/*` | GKE and AWS: all paths below /api | the same, as a Prefix (`PathPattern`) |\n"
+        "| `/grafana(/\\|$)(.*)` | ingress-nginx: a regular expression, with `use-regex` or"
+        " `rewrite-target` | this very text (`PathPattern`, a warning), unless `path-regex` is true"
+        " |\n"
+        "| `/~/api/v\\d+` | Kong: a regular expression | the same as above; leave out `/~` |",
+        sections,
+    )
+
+
+def _controller(controller: Controller) -> str:
+    rows = [
+        (f"`{word.key}`", word.there, word.here, _EFFECTS[word.effect]) for word in controller.words
+    ]
+    heads = ("annotation", "there", "here", "without it")
+    return f"## {controller.title}\n\n<{controller.source}>\n\n{_table(heads, rows)}"
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+_EFFECTS = {Effect.PROTECTS: "**protects**", Effect.LOST: "no effect", Effect.NONE: "nothing lost"}
 
 
 def _keys(prefix: str, keys: Iterable[annotations.Key]) -> str:

@@ -43,11 +43,21 @@ ADVICE: Mapping[Reason, Advice] = {
         "Give them the same values. Until then `true` wins for sso and block-access, and the "
         "oldest Ingress decides everything else.",
     ),
+    Reason.ANNOTATION_NOT_TEXT: Advice(
+        "The value of an annotation in a file has no quotes, and YAML reads it as a number, a date "
+        "or a boolean. pic takes it as written, but the API server refuses the Ingress.",
+        "Put the value in quotes.",
+    ),
     Reason.APEX_UNSUPPORTED: Advice(
         "The host is its own base domain, and the installed CRD requires a subdomain.",
         "Use a subdomain, verify a shorter base domain in the organisation, or upgrade the "
         "Pangolin operator.",
         Fate.HELD,
+    ),
+    Reason.APP_PROTOCOL_IGNORED: Advice(
+        "The field appProtocol of a Service port has a word that says nothing about HTTP.",
+        "Nothing, if the port speaks the protocol in pic:backendScheme. Otherwise set the "
+        "annotation backend-scheme, or appProtocol to http or https.",
     ),
     Reason.BACKEND_INVALID: Advice(
         "The backend does not name a port that traffic can be sent to.",
@@ -79,6 +89,11 @@ ADVICE: Mapping[Reason, Advice] = {
         "Verify the domain in Pangolin, or use a host below a verified domain.",
         Fate.HELD,
     ),
+    Reason.DUPLICATE_KEY: Advice(
+        "A file has an annotation twice that decides who may open a host, or has `annotations` "
+        "twice. The last one counts, as for the API server.",
+        "Remove one of the two.",
+    ),
     Reason.DUPLICATE_PATH: Advice(
         "The host has the same path and path type more than once.",
         "Remove one of them. Until then the first one of the oldest Ingress wins.",
@@ -99,6 +114,16 @@ ADVICE: Mapping[Reason, Advice] = {
         "reach.",
         "Use a Service with a selector, or set pic:allowExternalName.",
         Fate.DELETED,
+    ),
+    Reason.FOREIGN_ANNOTATION: Advice(
+        "The Ingress has annotations of another controller, which have no effect here.",
+        "Use what the message names in their place, or remove them. "
+        "[Moving from another controller](moving-from-another-controller.md) lists them.",
+    ),
+    Reason.FOREIGN_PROTECTION: Advice(
+        "An annotation of another controller limits who may open the host, but not here: the host "
+        "is public. With pic:foreignProtection hold, a new host is not exposed.",
+        'Set the annotation sso to "true", or to "false" if the host should be public.',
     ),
     Reason.HELD: Advice(
         "The change needs an acknowledgement: the host would lose its login or its block, move to "
@@ -212,6 +237,13 @@ ADVICE: Mapping[Reason, Advice] = {
         "confuse them.",
         "Upgrade Pangolin, or make the paths differ earlier.",
     ),
+    Reason.PATH_PATTERN: Advice(
+        "A path is written in the way of another controller. `/*` at the end of an "
+        "ImplementationSpecific path means all paths below it. Any other pattern is a warning, "
+        "because it matches only its own text.",
+        'For a pattern, set the annotation path-regex to "true" and the path type to '
+        "ImplementationSpecific.",
+    ),
     Reason.PATH_TOO_LONG: Advice(
         "Several paths are so long that they have the same priority, so their order is not "
         "defined.",
@@ -262,6 +294,12 @@ ADVICE: Mapping[Reason, Advice] = {
         "Use a Service as the backend. Other paths of the host are exposed.",
         Fate.HELD,
     ),
+    Reason.SCHEME_GUESS: Advice(
+        "The port of a Service is 443 or has the name https, but nothing says that it speaks "
+        "HTTPS, so pic uses http.",
+        "If it speaks HTTPS, set the annotation backend-scheme, or appProtocol of the Service "
+        "port, to https.",
+    ),
     Reason.SETTING_DIFFERS: Advice(
         "An environment variable and the stack have different values for a setting. The value of "
         "the stack is used.",
@@ -300,11 +338,14 @@ ADVICE: Mapping[Reason, Advice] = {
         "declared all the same.",
     ),
     Reason.UNKNOWN_ANNOTATION: Advice(
-        "The annotation has the prefix of pic, but pic does not know it.",
-        "Correct its name. The message suggests the nearest one.",
+        "pic does not know the annotation, although it has a prefix of pic or looks like one of "
+        "its annotations. Or one of its annotations is a label. If it asks for sso or "
+        "block-access, it protects all the same.",
+        "Correct its name. The message suggests the right one.",
     ),
     Reason.UNSUPPORTED_PROTOCOL: Advice(
-        "The port of the Service uses a protocol that Pangolin cannot forward, such as h2c.",
+        "The port of the Service speaks HTTP/2 without TLS, as gRPC does. The operator cannot "
+        "forward that.",
         "Offer HTTP or HTTPS on a port, or set the annotation backend-scheme.",
         Fate.HELD,
     ),

@@ -66,11 +66,13 @@ class IngressPath:
     Attributes:
         path: Not normalised yet; empty if absent.
         backend: None if absent, which the API server refuses but a manifest file may have.
+        where: Its place in the Ingress, such as `spec.rules[0].http.paths[1]`.
     """
 
     path: str
     kind: PathType
     backend: Backend | None
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,19 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Slips:
+    """What is wrong with the way in which a file writes the annotations of an Ingress.
+
+    Attributes:
+        not_text: The keys whose value YAML does not read as text, in the order of the file.
+        repeated: The keys that occur more than once; `annotations` if the whole map does.
+    """
+
+    not_text: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Ingress:
     """An Ingress of any class.
 
@@ -96,6 +111,7 @@ class Ingress:
         class_name: `spec.ingressClassName`; empty if absent.
         annotations: A value is None if a manifest file has a null.
         going: The deletion of the Ingress or of its namespace; None if neither is being deleted.
+        slips: What is wrong with its annotations in a file; nothing for a live Ingress.
     """
 
     namespace: str
@@ -108,6 +124,12 @@ class Ingress:
     rules: tuple[Rule, ...] = ()
     default_backend: Backend | None = None
     going: Deletion | None = None
+    slips: Slips = Slips()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts of its rules as written, each of them once."""
+        return tuple(dict.fromkeys(rule.host for rule in self.rules if rule.host))
 
     @property
     def key(self) -> tuple[str, str]:
@@ -146,12 +168,14 @@ class ServicePort:
     Attributes:
         target: `targetPort`, a number or a name; None if absent, which means the port itself.
         app_protocol: `appProtocol`, such as `https`; empty if absent.
+        protocol: TCP, UDP or SCTP.
     """
 
     name: str
     port: int
     target: int | str | None = None
     app_protocol: str = ""
+    protocol: str = "TCP"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,24 @@ _NOTHING: Raw = {}
 _INT32 = 2**31
 
 
+class Unquoted(str):
+    """Text as a file has it, which YAML reads as a number, a date or a boolean."""
+
+    __slots__ = ()
+
+
+class RepeatedKeys(dict[str, object]):
+    """A map of a file in which keys occurred more than once; it has the last value of each.
+
+    Attributes:
+        repeated: The keys. `annotations` is among them if the whole map occurred twice.
+    """
+
+    def __init__(self, items: Mapping[str, object], repeated: Sequence[str]) -> None:
+        super().__init__(items)
+        self.repeated = (*getattr(items, "repeated", ()), *repeated)
+
+
 class MalformedError(ValueError):
     """A value whose type the API server would refuse; the text names the field and the type."""
 

@@ -21,17 +21,22 @@ class Reason(StrEnum):
     # Alerts and scripts use these names, so they never change. The form is that of Kubernetes.
     ACKNOWLEDGEMENT_UNUSED = "AcknowledgementUnused"
     ANNOTATION_CONFLICT = "AnnotationConflict"
+    ANNOTATION_NOT_TEXT = "AnnotationNotText"
     APEX_UNSUPPORTED = "ApexUnsupported"
+    APP_PROTOCOL_IGNORED = "AppProtocolIgnored"
     BACKEND_INVALID = "BackendInvalid"
     BACKEND_NOT_FOUND = "BackendNotFound"
     BEING_DELETED = "BeingDeleted"
     BLOCK_ACCESS = "BlockAccess"
     CANARY_IGNORED = "CanaryIgnored"
     DOMAIN_NOT_VERIFIED = "DomainNotVerified"
+    DUPLICATE_KEY = "DuplicateKey"
     DUPLICATE_PATH = "DuplicatePath"
     EDITED_BY_HAND = "EditedByHand"
     EMPTY_HOST = "EmptyHost"
     EXTERNAL_NAME_REFUSED = "ExternalNameRefused"
+    FOREIGN_ANNOTATION = "ForeignAnnotation"
+    FOREIGN_PROTECTION = "ForeignProtection"
     HELD = "Held"
     HELD_BY_FINALIZER = "HeldByFinalizer"
     HOST_CONFLICT = "HostConflict"
@@ -53,6 +58,7 @@ class Reason(StrEnum):
     ORGANIZATION_NOT_FOUND = "OrganizationNotFound"
     PATHS_MAY_MIX = "PathsMayMix"
     PATH_KEY_COLLISION = "PathKeyCollision"
+    PATH_PATTERN = "PathPattern"
     PATH_TOO_LONG = "PathTooLong"
     PIHOLE_UNREADABLE = "PiholeUnreadable"
     PROTECTION_UNSUPPORTED = "ProtectionUnsupported"
@@ -63,6 +69,7 @@ class Reason(StrEnum):
     REGISTER_MISSING = "RegisterMissing"
     REGISTER_STALE = "RegisterStale"
     RESOURCE_BACKEND = "ResourceBackend"
+    SCHEME_GUESS = "SchemeGuess"
     SETTING_DIFFERS = "SettingDiffers"
     SINGLE_TARGET_ONLY = "SingleTargetOnly"
     SOLVER_IGNORED = "SolverIgnored"
@@ -78,18 +85,26 @@ class Reason(StrEnum):
 # Notices for these reasons need no action, unless one is urgent. All others are warnings.
 NORMAL = frozenset(
     {
+        Reason.APP_PROTOCOL_IGNORED,
         Reason.BEING_DELETED,
         Reason.BLOCK_ACCESS,
         Reason.CANARY_IGNORED,
+        Reason.FOREIGN_ANNOTATION,
         Reason.HELD_BY_FINALIZER,
         Reason.LABELS_REPAIRED,
+        Reason.PATH_PATTERN,
         Reason.RECORD_EXISTS,
         Reason.RECORD_TAKEN_OVER,
         Reason.REGISTER_BEGUN,
+        Reason.SCHEME_GUESS,
         Reason.SOLVER_IGNORED,
         Reason.TUNNEL_NOT_READY,
     }
 )
+
+
+# How many hosts of an Ingress a line of text names. JSON names all of them.
+MOST_HOSTS = 5
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -113,6 +128,7 @@ class Notice:
         host: The host that it is about; None where it is about the whole object.
         annotation: The annotation that cannot be used; empty where none is to blame.
         urgent: Whether it is a warning although its reason usually needs no action.
+        hosts: For a notice about a whole Ingress: the hosts of its rules, as written.
     """
 
     reason: Reason
@@ -122,6 +138,20 @@ class Notice:
     # Only the log shows it, so two notices that differ in nothing else are equal.
     annotation: str = field(default="", compare=False)
     urgent: bool = False
+    hosts: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def text(self) -> str:
+        """The message with the host or the hosts that it is about, unless it names them already."""
+        if self.host:
+            known = self.host in self.message or self.host in self.about.name
+            return self.message if known else f"{self.host}: {self.message}"
+        missing = [host for host in self.hosts if host not in self.message]
+        if not missing:
+            return self.message
+        shown = ", ".join(missing[:MOST_HOSTS])
+        rest = f" and {len(missing) - MOST_HOSTS} more" if len(missing) > MOST_HOSTS else ""
+        return f"{self.message} (its hosts: {shown}{rest})"
 
     @property
     def level(self) -> Level:

@@ -5,13 +5,15 @@ host. Any other unreadable value leaves the hosts of the Ingress as they are. do
 generated from the table `KEYS`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
+from pic.core.ingress import Ingress
 from pic.core.notices import Reason
 from pic.planning import hosts
+from pic.planning.look_alikes import LookAlike, LookAlikes
 from pic.planning.notice_log import Problem
 
 PREFIX = "pangolin.ingress.k8s.io/"
@@ -20,6 +22,10 @@ CANARY = "nginx.ingress.kubernetes.io/canary"
 
 # What an unreadable value does to the hosts of its Ingress, as messages and documentation say it.
 HOLDS = "live hosts stay unchanged, new hosts are not exposed"
+
+# How much of a key, and how many keys, a message shows.
+MOST_SHOWN = 120
+MOST_KEYS = 10
 
 # The API server stores annotations as text and does not check them, so each spelling that YAML
 # authors use for a boolean counts.
@@ -74,6 +80,14 @@ KEYS = (
     Key("backend-scheme", "http, https", "sets the scheme of the backends", HOLDS),
 )
 NAMES = tuple(key.name for key in KEYS)
+# Other prefixes that people write for ours. The last one is that of the labels of our objects.
+LOOK_ALIKES = LookAlikes(
+    PREFIX, NAMES, ("pangolin.kubernetes.io", "pangolin.io", "pic.ingress.k8s.io")
+)
+
+# Keys that may take protection away from a host if a file has them twice.
+_SENSITIVE = frozenset({"enabled", "sso", "block-access"})
+_PROTECTING = frozenset({"sso", "block-access"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,8 @@ class IngressOptions:
         tunnel: As written, with or without a namespace; None if no annotation names one.
         holds: A value is unreadable, so the hosts of the Ingress stay as they are.
         hosts_unknown: The unreadable value is one that decides the public hosts.
+        unguarded: Annotations of another controller that limit who may open the hosts, if none of
+            ours says it.
     """
 
     enabled: Switch = Switch.ABSENT
@@ -96,6 +112,7 @@ class IngressOptions:
     scheme: str | None = None
     holds: bool = False
     hosts_unknown: bool = False
+    unguarded: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
 
@@ -121,19 +138,43 @@ def switch(values: Mapping[str, str | None], key: str, *, null: Switch = Switch.
     return Switch.OFF if word in _FALSE else Switch.UNREADABLE
 
 
-def read(values: Mapping[str, str | None]) -> IngressOptions:
-    """Read all annotations with our prefix, and report the ones that cannot be used."""
+def read(
+    values: Mapping[str, str | None], labels: Mapping[str, str] | None = None
+) -> IngressOptions:
+    """Read all annotations with our prefix, and report the ones that cannot be used.
+
+    Args:
+        values: The annotations of an Ingress.
+        labels: Its labels. An annotation of ours among them has no effect, but may protect.
+    """
     ours = {
         key.removeprefix(PREFIX): value for key, value in values.items() if key.startswith(PREFIX)
     }
-    return _Reader(ours).options() if ours else NO_OPTIONS
+    alikes = tuple(LOOK_ALIKES.of(values, labels or {}))
+    return _Reader(ours, alikes).options() if ours or alikes else NO_OPTIONS
+
+
+def slips(ingress: Ingress) -> Iterator[Problem]:
+    """Yield what is wrong with the way in which a file writes the annotations of an Ingress."""
+    if not_text := ingress.slips.not_text:
+        keys = ", ".join(key[:MOST_SHOWN] for key in not_text[:MOST_KEYS])
+        message = f"the API server takes only text: put the value of {keys} in quotes"
+        yield Problem(Reason.ANNOTATION_NOT_TEXT, message)
+    for key in ingress.slips.repeated:
+        if key == "annotations":
+            message = "annotations occurs twice: all annotations of the first one are lost"
+            yield Problem(Reason.DUPLICATE_KEY, message)
+        elif LOOK_ALIKES.labelled(key) in _SENSITIVE:
+            message = f"{key} occurs twice: the last value counts"
+            yield Problem(Reason.DUPLICATE_KEY, message)
 
 
 class _Reader:
     """Collects problems while it reads the values."""
 
-    def __init__(self, values: Mapping[str, str | None]) -> None:
+    def __init__(self, values: Mapping[str, str | None], alikes: Sequence[LookAlike]) -> None:
         self.values = values
+        self.alikes = alikes
         self.problems: list[Problem] = []
         self.unreadable: set[str] = set()
 
@@ -160,7 +201,10 @@ class _Reader:
         )
 
     def report_unknown(self) -> None:
-        for name in sorted(set(self.values) - set(NAMES)):
+        for alike in self.alikes:
+            self.problems.append(Problem(Reason.UNKNOWN_ANNOTATION, _alike_message(alike)))
+        alike_keys = {alike.key.removeprefix(PREFIX) for alike in self.alikes}
+        for name in sorted(self.values.keys() - set(NAMES) - alike_keys):
             near = get_close_matches(name, NAMES, n=1)
             hint = f"did you mean {PREFIX}{near[0]}?" if near else f"known are {', '.join(NAMES)}"
             message = f"{PREFIX}{name} is not a known annotation; {hint}"
@@ -185,7 +229,9 @@ class _Reader:
         state = switch(self.values, name, null=Switch.UNREADABLE)
         if state is Switch.UNREADABLE:
             self.report(name, "true or false", effect)
-        return state in (Switch.ON, Switch.UNREADABLE)
+        return state in (Switch.ON, Switch.UNREADABLE) or any(
+            alike.name == name and _asks(alike) for alike in self.alikes
+        )
 
     def flag(self, name: str) -> bool:
         state = switch(self.values, name)
@@ -204,6 +250,22 @@ class _Reader:
         if not value:
             self.report(name, allowed)
         return value or None
+
+
+def _asks(alike: LookAlike) -> bool:
+    """Say whether a look-alike does not plainly say false."""
+    return switch({alike.key: alike.value}, alike.key, null=Switch.UNREADABLE) is not Switch.OFF
+
+
+def _alike_message(alike: LookAlike) -> str:
+    key, right = alike.key[:MOST_SHOWN], f"{PREFIX}{alike.name}"
+    message = f"{key} is not a known annotation; did you mean {right}?"
+    if alike.is_label:
+        message = f"label {key} is not read: write the annotation {right}."
+    if alike.name not in _PROTECTING or not _asks(alike):
+        return message
+    effect = "a login is required" if alike.name == "sso" else "all access is blocked"
+    return f"{message} Until then it counts, and {effect}"
 
 
 def _labels(value: str) -> str:

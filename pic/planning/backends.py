@@ -2,27 +2,47 @@
 
 The address of a Service is its DNS name, `<service>.<namespace>.svc.<cluster domain>`: the tunnel
 ends inside the cluster, where this name resolves. The scheme comes from the annotation, else from
-`appProtocol` of the port, else from `pic:backendScheme`.
+`appProtocol` of the port, else from `pic:backendScheme`. Only TCP ports can be backends.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pic.core import names
 from pic.core.ingress import Backend, ResourceBackend, Service, ServiceBackend, ServicePort
 from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning import hosts
-from pic.planning.notice_log import ProblemError
+from pic.planning.notice_log import Problem, ProblemError
 from pic.settings.parse import Settings
 
 Services = Mapping[tuple[str, str], Service]
 
 _HIGHEST_PORT = 65535
+_TCP = "TCP"
+_HTTPS_PORT, _HTTPS_NAME = 443, "https"
+
+# The words of `appProtocol` that say which scheme a port speaks, in lower case. The words below
+# kubernetes.io are those of Kubernetes, and the others those that people write. WebSockets begin as
+# HTTP requests.
+_SCHEMES = {
+    **dict.fromkeys(("http", "ws", "kubernetes.io/ws"), "http"),
+    **dict.fromkeys(("https", "tls", "ssl", "wss", "kubernetes.io/wss", "grpcs"), "https"),
+}
+# HTTP/2 without TLS, as gRPC uses it. The field `method` of the CRD has no value for it.
+_H2C = frozenset({"grpc", "http2", "h2c", "kubernetes.io/h2c"})
 
 
 class BackendError(ProblemError):
     """Reports a backend that cannot receive traffic."""
+
+
+class Resolved(NamedTuple):
+    """A target without a path, and perhaps a remark about how its scheme came about."""
+
+    target: Target
+    remark: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +56,7 @@ class Resolver:
     services: Services | None
     settings: Settings
 
-    def resolve(self, backend: Backend | None, namespace: str, scheme: str | None) -> Target:
+    def resolve(self, backend: Backend | None, namespace: str, scheme: str | None) -> Resolved:
         """Return the target of a backend, without a path.
 
         Args:
@@ -60,6 +80,12 @@ class Resolver:
             raise BackendError(
                 Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not a valid name of a Service"
             )
+        if isinstance(backend.port, str) and backend.port.strip().isdigit():
+            raise BackendError(
+                Reason.BACKEND_INVALID,
+                f"port {backend.port[:20]!r} of Service {backend.service} is text, and no name of a"
+                " port has only digits: remove the quotes",
+            )
         if self.services is None:
             return self._unchecked(backend, namespace, scheme)
         service = self.services.get((namespace, backend.service))
@@ -72,7 +98,7 @@ class Resolver:
             return self._external(service, backend, scheme)
         return self._checked(service, backend, scheme)
 
-    def _unchecked(self, backend: ServiceBackend, namespace: str, scheme: str | None) -> Target:
+    def _unchecked(self, backend: ServiceBackend, namespace: str, scheme: str | None) -> Resolved:
         # A plan from files need not include the Services. Only they know which number a name has.
         if not isinstance(backend.port, int):
             raise BackendError(
@@ -80,16 +106,18 @@ class Resolver:
                 f"port {backend.port or ''!r} of Service {backend.service} cannot be resolved,"
                 " because no Services were read: add the Service, or use a port number",
             )
-        port = _legal(backend.port, backend.service)
-        return self._target(namespace, backend.service, port, scheme)
+        number = _legal(backend.port, backend.service)
+        address = self._address(backend.service, namespace)
+        return self._resolved(address, number, backend.service, ServicePort("", number), scheme)
 
-    def _checked(self, service: Service, backend: ServiceBackend, scheme: str | None) -> Target:
+    def _checked(self, service: Service, backend: ServiceBackend, scheme: str | None) -> Resolved:
         port = _find(service, backend.port)
         number = _pod_port(service, port) if service.headless else port.port
-        scheme = scheme or _scheme_of(service, port)
-        return self._target(service.namespace, service.name, _legal(number, service.name), scheme)
+        address = self._address(service.name, service.namespace)
+        number = _legal(number, service.name)
+        return self._resolved(address, number, service.name, port, scheme)
 
-    def _external(self, service: Service, backend: ServiceBackend, scheme: str | None) -> Target:
+    def _external(self, service: Service, backend: ServiceBackend, scheme: str | None) -> Resolved:
         if not self.settings.allow_external_name:
             raise BackendError(
                 Reason.EXTERNAL_NAME_REFUSED,
@@ -104,35 +132,65 @@ class Resolver:
                 f"the externalName of Service {service.name} is not usable: {error}",
             ) from error
         # An ExternalName Service needs no ports, so a number that it does not list is fine.
-        listed = next(
-            (port for port in service.ports if backend.port in (port.port, port.name)), None
+        listed = bool(_matching(service, backend.port))
+        port = (
+            ServicePort("", backend.port)
+            if isinstance(backend.port, int) and not listed
+            else _find(service, backend.port)
         )
-        number = (
-            backend.port if isinstance(backend.port, int) else _find(service, backend.port).port
-        )
-        scheme = scheme or (_scheme_of(service, listed) if listed else None)
-        method = scheme or self.settings.backend_scheme
-        return Target(address, _legal(number, service.name), method)
+        number = _legal(port.port, service.name)
+        return self._resolved(address, number, service.name, port, scheme)
 
-    def _target(self, namespace: str, service: str, port: int, scheme: str | None) -> Target:
-        address = f"{service}.{namespace}.svc.{self.settings.cluster_domain}"
-        return Target(address, port, scheme or self.settings.backend_scheme)
+    def _address(self, service: str, namespace: str) -> str:
+        return f"{service}.{namespace}.svc.{self.settings.cluster_domain}"
+
+    def _resolved(
+        self, address: str, number: int, service: str, port: ServicePort, scheme: str | None
+    ) -> Resolved:
+        """Return a target with the scheme of the annotation, of the port or of the settings."""
+        if scheme:
+            return Resolved(Target(address, number, scheme))
+        by_port, remark = _scheme_of(service, port)
+        method = by_port or self.settings.backend_scheme
+        if by_port is None and remark is None and method == "http":
+            remark = _guess(service, port)
+        return Resolved(Target(address, number, method), remark)
+
+
+def _matching(service: Service, wanted: int | str | None) -> list[ServicePort]:
+    """Return the ports with a number or a name."""
+    return [
+        port for port in service.ports if wanted is not None and wanted in (port.port, port.name)
+    ]
 
 
 def _find(service: Service, wanted: int | str | None) -> ServicePort:
-    for port in service.ports:
-        if wanted is not None and wanted in (port.port, port.name):
-            return port
+    matching = _matching(service, wanted)
+    # A Service may have one number for several protocols, such as 443 for HTTP/3 over UDP.
+    if tcp := next((port for port in matching if port.protocol == _TCP), None):
+        return tcp
     if wanted is None:
         raise BackendError(
             Reason.BACKEND_INVALID,
             f"the backend must name one port of Service {service.name}, by number or by name",
         )
-    ports = ", ".join(f"{port.port} {port.name}".strip() for port in service.ports) or "none"
+    if matching:
+        protocols = " and ".join(sorted({port.protocol for port in matching}))
+        raise BackendError(
+            Reason.BACKEND_INVALID,
+            f"port {wanted} of Service {service.name} is a {protocols} port, but only TCP ports can"
+            " be exposed",
+        )
+    ports = ", ".join(map(_shown, service.ports)) or "none"
     raise BackendError(
         Reason.BACKEND_INVALID,
         f"Service {service.name} has no port {wanted!r}; its ports are: {ports}",
     )
+
+
+def _shown(port: ServicePort) -> str:
+    protocol = "" if port.protocol == _TCP else f"/{port.protocol}"
+    return f"{port.port}{protocol} {port.name}".strip()
 
 
 def _pod_port(service: Service, port: ServicePort) -> int:
@@ -147,20 +205,37 @@ def _pod_port(service: Service, port: ServicePort) -> int:
     return port.target or port.port
 
 
-def _scheme_of(service: Service, port: ServicePort) -> str | None:
-    match port.app_protocol.lower():
-        case "http" | "https" as scheme:
-            return scheme
-        # HTTP/2 without TLS, as gRPC uses it. The field `method` of the CRD has no value for it.
-        case "kubernetes.io/h2c":
-            raise BackendError(
-                Reason.UNSUPPORTED_PROTOCOL,
-                f"port {port.port} of Service {service.name} speaks h2c, which Pangolin cannot"
-                " forward: offer HTTP or HTTPS, or set the annotation backend-scheme",
-            )
-        case _:
-            # Kubernetes allows any other name here, and it does not say whether TLS is used.
-            return None
+def _scheme_of(service: str, port: ServicePort) -> tuple[str | None, Problem | None]:
+    """Return the scheme that `appProtocol` of a port asks for, or a remark that it says nothing."""
+    word = port.app_protocol.strip().lower()
+    if word in _H2C:
+        raise BackendError(
+            Reason.UNSUPPORTED_PROTOCOL,
+            f"port {port.port} of Service {service} speaks HTTP/2 without TLS (appProtocol"
+            f" {word}), which the operator cannot forward: offer HTTP or HTTPS, or set the"
+            " annotation backend-scheme",
+        )
+    if not word or word in _SCHEMES:
+        return _SCHEMES.get(word), None
+    # Kubernetes allows any other name here, and it does not say whether TLS is used.
+    message = (
+        f"appProtocol {port.app_protocol[:40]} of port {port.port} of Service {service} names"
+        " neither http nor https, so pic ignores it: set the annotation backend-scheme if the port"
+        " speaks HTTPS"
+    )
+    return None, Problem(Reason.APP_PROTOCOL_IGNORED, message)
+
+
+def _guess(service: str, port: ServicePort) -> Problem | None:
+    """Return a remark if a port seems to speak HTTPS, although nothing says so."""
+    if port.port != _HTTPS_PORT and port.name.lower() != _HTTPS_NAME:
+        return None
+    return Problem(
+        Reason.SCHEME_GUESS,
+        f"port {port.port} of Service {service} looks like HTTPS, but pic uses http: if it speaks"
+        " HTTPS, set the annotation pangolin.ingress.k8s.io/backend-scheme, or appProtocol of the"
+        " port, to https",
+    )
 
 
 def _legal(port: int, service: str) -> int:

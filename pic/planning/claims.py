@@ -19,6 +19,7 @@ from pic.planning.annotations import IngressOptions
 from pic.planning.inventory import Inventory
 from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog, Problem
+from pic.planning.paths import shown as shown_path
 from pic.planning.selection import Selected, is_solver_path
 from pic.planning.tunnels import ResolvedTunnel, Tunnels, declared_tunnel
 from pic.settings.parse import Settings
@@ -128,7 +129,8 @@ class Claims:
 
     def _without_solvers(self, ingress: Ingress, host: str, rule: Rule) -> list[IngressPath]:
         for path in filter(is_solver_path, rule.paths):
-            message = f"path {path.path} serves a challenge of cert-manager, so pic leaves it out"
+            written = shown_path(path)
+            message = f"{written} serves a challenge of cert-manager, so pic leaves it out"
             self._notices.add(ingress, Problem(Reason.SOLVER_IGNORED, message, host))
         return [path for path in rule.paths if not is_solver_path(path)]
 

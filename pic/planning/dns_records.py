@@ -12,21 +12,28 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pic.core.ingress import Ingress
-from pic.core.model import Family, LiveRecord, Owner, Record, Snapshot
+from pic.core.model import Family, LiveRecord, Owner, Record, Snapshot, record_id
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import annotations, deletions, host_policy, hosts, selection
+from pic.planning import (
+    annotations,
+    deletions,
+    dns_look_alikes,
+    host_policy,
+    hosts,
+    selection,
+)
 from pic.planning.annotations import Key, Switch
 from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.parse import PiholeApi, Settings
 
-PREFIX = "pihole.io/"
+PREFIX = dns_look_alikes.PREFIX
 REGISTER = f"{PREFIX}register"
 HOSTS = f"{PREFIX}hosts"
 TARGET_IP = f"{PREFIX}target-ip"
 MANAGED_HOSTS = f"{PREFIX}managed-hosts"
 
-_HELD = "live records stay unchanged, new ones are not made"
+_HELD = dns_look_alikes.HELD
 
 # The annotations below the prefix, as the documentation shows them.
 KEYS = (
@@ -103,14 +110,31 @@ def plan(
         for requests in by_host.values()
         for record in _records(_incumbents_first(requests, memory), context)
     ]
-    if any(unreadable.kind == "Ingress" for unreadable in snapshot.unreadable):
-        # Any live record may belong to an Ingress that cannot be read.
-        records += [
-            Record(record.host, record.ip, (), held=True)
-            for record in live.all_of_ours()
-            if record.host not in by_host
-        ]
+    records += [
+        Record(record.host, record.ip, (), held=True)
+        for record in _perhaps_wanted(live.all_of_ours(), snapshot, memory)
+        if record.host not in by_host
+    ]
     return tuple(sorted(records, key=lambda record: (*record.key, record.ip)))
+
+
+def _perhaps_wanted(
+    records: Iterable[LiveRecord], snapshot: Snapshot, memory: Memory | None
+) -> Iterator[LiveRecord]:
+    """Yield the records that may belong to an Ingress of which pic cannot read the hosts."""
+    if any(unreadable.kind == "Ingress" for unreadable in snapshot.unreadable):
+        yield from records
+        return
+    namespaces = {ingress.namespace for ingress in snapshot.ingresses if _hides_hosts(ingress)}
+    for record in records if namespaces else ():
+        entry = memory.record(record_id(record)) if memory else None
+        if entry is None or entry.namespace in namespaces:
+            yield record
+
+
+def _hides_hosts(ingress: Ingress) -> bool:
+    requests = annotations.switch(ingress.annotations, REGISTER) is Switch.ON
+    return requests and "hosts" in dns_look_alikes.report(ingress, NoticeLog(), registered=True)
 
 
 def _incumbents_first(requests: Sequence[_Request], memory: Memory | None) -> list[_Request]:
@@ -189,10 +213,15 @@ def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> It
         message = f"{REGISTER} is {shown!r}, but must be true or false: {_HELD}"
         problem = Problem(Reason.INVALID_ANNOTATION, message, annotation=REGISTER)
         notices.add(ingress, problem)
-    if register not in (Switch.ON, Switch.UNREADABLE) or selection.ignored(ingress):
+    if selection.ignored(ingress):
         return
-    if register is Switch.UNREADABLE:
-        # Problems with its hosts do not matter while it is unclear whether it requests records.
+    hidden = dns_look_alikes.report(ingress, notices, registered=register is Switch.ON)
+    if register not in (Switch.ON, Switch.UNREADABLE):
+        return
+    for problem in annotations.slips(ingress):
+        notices.add(ingress, problem)
+    if register is Switch.UNREADABLE or hidden:
+        # Problems with its hosts do not matter while it is unclear which records it requests.
         addresses, requested = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
     else:
         addresses, requested = _addresses(ingress, settings, notices), _usable(ingress, notices)

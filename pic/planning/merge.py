@@ -25,13 +25,14 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning import deletions, routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
+from pic.planning.foreign import notices as foreign_notices
 from pic.planning.inventory import Inventory
 from pic.planning.live_form import held_spec
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import OwnerKind
 from pic.planning.routes import Route, Routes
 from pic.planning.tunnels import ResolvedTunnel
-from pic.settings.parse import PathRouting, Settings
+from pic.settings.parse import ForeignProtection, PathRouting, Settings
 
 # A host that loses its last path for one of these is deleted; for any other reason it is held.
 DELETING = frozenset({Reason.EXTERNAL_NAME_REFUSED})
@@ -76,6 +77,21 @@ class Merger:
 
     def resource(self, contest: Contest) -> Resource | None:
         """Return what should exist for a host; None for nothing."""
+        resource = self._wanted(contest)
+        return None if resource and self._is_withheld(contest, resource) else resource
+
+    def _is_withheld(self, contest: Contest, resource: Resource) -> bool:
+        """Say whether to withhold a new host that only another controller protects; report it."""
+        if resource.spec.http.sso or resource.spec.http.block_access:
+            return False
+        hold = self.settings.foreign_protection is ForeignProtection.HOLD and contest.live is None
+        claims = [claim for claim in contest.claims if claim.options.unguarded]
+        for claim in claims:
+            problem = foreign_notices.unprotected(contest.host, claim.options.unguarded, hold=hold)
+            self.notices.add(claim.ingress, problem)
+        return hold and bool(claims)
+
+    def _wanted(self, contest: Contest) -> Resource | None:
         # This check comes first, so that it is reported even where something else holds the host.
         unprotected = self._unprotected(contest)
         self._report_going(contest)
@@ -298,11 +314,11 @@ class Merger:
     def _single(self, routing: Routes) -> Target:
         """Return the target of the root or of the shortest path, and report the other paths."""
         best, *others = sorted(routing.routes, key=_single_order)
-        for target, _, ingress in others:
-            message = (
-                f"the installed CRD allows one target per host: path {target.path} is left out"
+        for route in others:
+            message = f"the installed CRD allows one target per host: {route.written} is left out"
+            self.notices.add(
+                route.ingress, Problem(Reason.SINGLE_TARGET_ONLY, message, routing.host)
             )
-            self.notices.add(ingress, Problem(Reason.SINGLE_TARGET_ONLY, message, routing.host))
         return replace(best.target, path=None, match=None, priority=None)
 
 

@@ -15,12 +15,14 @@ class Problem:
     Attributes:
         host: None if the notice is about the whole Ingress.
         annotation: The annotation that cannot be used, if the notice is about one.
+        urgent: Whether it is a warning although its reason usually needs no action.
     """
 
     reason: Reason
     message: str
     host: str | None = None
     annotation: str = ""
+    urgent: bool = False
 
 
 class ProblemError(ValueError):
@@ -47,7 +49,15 @@ class NoticeLog:
     def add(self, ingress: Ingress, problem: Problem) -> None:
         """Add a notice about an Ingress, or about one host of it."""
         self.put(
-            Notice(problem.reason, ref(ingress), problem.message, problem.host, problem.annotation)
+            Notice(
+                problem.reason,
+                ref(ingress),
+                problem.message,
+                problem.host,
+                problem.annotation,
+                problem.urgent,
+                hosts=() if problem.host else ingress.hosts,
+            )
         )
 
     def put(self, notice: Notice) -> None:

@@ -3,16 +3,23 @@
 Kubernetes matches a Prefix element by element: /foo matches /foo/bar, but not /foobar. The prefix
 match of the proxy compares characters, so only a regular expression can express this. A path that
 the proxy would misread is refused.
+
+Other controllers write patterns into paths. `/*` at the end of an ImplementationSpecific path means
+what is below it, in most of them. Every other pattern is plain text here, unless an annotation says
+that it is a regular expression.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 import re2
 
-from pic.core.ingress import PathType
+from pic.core.ingress import IngressPath, PathType
 
 LONGEST = 1024
+# How many characters of a path a message shows.
+MOST_SHOWN = 100
 # The CRD allows priorities from 1 to 1000.
 HIGHEST_PRIORITY = 1000
 # Older Pangolin releases distinguish the paths of a host by this many characters (docs/limits.md).
@@ -22,10 +29,30 @@ _QUOTED = re.compile(r"[\\.+*?()|\[\]{}^$]")
 # ASCII without the space and the backtick. Pangolin writes the path between backticks into a rule
 # of its proxy, so a backtick in it could add a rule for the host of another namespace.
 _PRINTABLE = re.compile(r"[!-_a-~]*")
+_NAMES = {"`": "a backtick", " ": "a space", "\t": "a tab", "\n": "a line break"}
 _ENCODED = {code: f"{code:x}" for code in range(128) if not chr(code).isalnum()}
 # The API server refuses these sequences in Exact and Prefix paths, except `?` and `#`. Those two
 # end the path of a URL, so no request could match.
 _UNCLEAR = re.compile(r"//|[?#]|%2f|/\.\.?(/|$)", re.IGNORECASE)
+
+
+# These characters are rare in paths, and each means something in a pattern.
+_PATTERN = re.compile(r"[()\[\]*+|^${}]")
+_BELOW = "/*"
+
+
+class Dialect(Enum):
+    """Whether a path looks as another controller would read it.
+
+    Attributes:
+        PLAIN: It does not.
+        BELOW: It ends in `/*`, which pic reads as a Prefix.
+        PATTERN: It looks like a pattern, but matches only its own text.
+    """
+
+    PLAIN = auto()
+    BELOW = auto()
+    PATTERN = auto()
 
 
 class UnusablePathError(ValueError):
@@ -39,6 +66,7 @@ class PathMatch:
     Attributes:
         length: The number of characters of the normalised path, which decides its priority.
         capped: The path is so long that its priority exceeds the highest possible one.
+        dialect: Whether another controller would read the path in another way.
     """
 
     path: str | None = None
@@ -46,6 +74,7 @@ class PathMatch:
     priority: int | None = None
     length: int = 1
     capped: bool = False
+    dialect: Dialect = Dialect.PLAIN
 
     @property
     def is_root(self) -> bool:
@@ -71,14 +100,28 @@ def translate(path: str, kind: PathType, *, regex: bool) -> PathMatch:
     """
     path = path or "/"
     _check_text(path)
-    if kind is PathType.EXACT:
-        _check_clear(path)
-        return _route(path, "exact", path, exact=True)
-    if regex and kind is PathType.IMPLEMENTATION_SPECIFIC and path != "/":
+    free = kind is PathType.IMPLEMENTATION_SPECIFIC
+    if regex and free and path != "/":
         return _expression(path)
     _check_clear(path)
-    stem = path.rstrip("/")
-    return _route(f"^{quote(stem)}(/|$)", "regex", stem) if stem else ROOT
+    written = dialect(path, free=free)
+    if kind is PathType.EXACT:
+        return replace(_route(path, "exact", path, exact=True), dialect=written)
+    stem = path.removesuffix(_BELOW) if written is Dialect.BELOW else path.rstrip("/")
+    match = _route(f"^{quote(stem)}(/|$)", "regex", stem) if stem else ROOT
+    return replace(match, dialect=written)
+
+
+def dialect(path: str, *, free: bool) -> Dialect:
+    """Say how another controller might read a path.
+
+    Args:
+        path: The path.
+        free: Its type leaves the meaning to the controller.
+    """
+    if free and path.endswith(_BELOW) and not _PATTERN.search(path.removesuffix(_BELOW)):
+        return Dialect.BELOW
+    return Dialect.PATTERN if _PATTERN.search(path) else Dialect.PLAIN
 
 
 def quote(text: str) -> str:
@@ -87,6 +130,13 @@ def quote(text: str) -> str:
     `re.escape` also quotes characters such as `-`, which would make the paths harder to read.
     """
     return _QUOTED.sub(r"\\\g<0>", text)
+
+
+def shown(path: IngressPath) -> str:
+    """Return a path as the Ingress has it, with its place there, for a message."""
+    text = path.path or "/"
+    text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return f"path {text} ({path.where})" if path.where else f"path {text}"
 
 
 def proxy_key(path: str) -> str:
@@ -126,14 +176,21 @@ def _plain(error: Exception) -> str:
 def _check_text(path: str) -> None:
     if len(path) > LONGEST:
         raise UnusablePathError(f"it is longer than {LONGEST} characters")
-    if not _PRINTABLE.fullmatch(path):
-        raise UnusablePathError(
-            "it contains a backtick, a space, a control character or a character beyond ASCII"
-        )
+    # The first character that no path may have.
+    rest = _PRINTABLE.sub("", path, count=1)
+    if rest:
+        raise UnusablePathError(f"it contains {_named(rest[0])}")
+
+
+def _named(character: str) -> str:
+    if name := _NAMES.get(character):
+        return name
+    code = f"U+{ord(character):04X}"
+    return f"{character} ({code})" if character.isprintable() else f"the control character {code}"
 
 
 def _check_clear(path: str) -> None:
     if not path.startswith("/"):
         raise UnusablePathError("it must begin with /")
-    if _UNCLEAR.search(path):
-        raise UnusablePathError("it contains //, /./, /../, ?, # or %2f")
+    if unclear := _UNCLEAR.search(path):
+        raise UnusablePathError(f"it contains {unclear[0]}")

@@ -6,24 +6,30 @@ flaw: it is left out, and `pic.planning.merge` decides what that means for the h
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from pic.core.ingress import Backend, Ingress, IngressPath
+from pic.core.ingress import Backend, Ingress, IngressPath, PathType
 from pic.core.model import Target
 from pic.core.notices import Reason
 from pic.planning import paths
+from pic.planning.annotations import PREFIX
 from pic.planning.backends import BackendError, Resolver
 from pic.planning.claims import Claim
 from pic.planning.notice_log import NoticeLog, Problem
-from pic.planning.paths import PathMatch
+from pic.planning.paths import Dialect, PathMatch
 
 
 class Route(NamedTuple):
-    """A target with the path that leads to it, and the Ingress that has the path."""
+    """A target with the path that leads to it, and the Ingress that has the path.
+
+    Attributes:
+        written: The path as the Ingress has it, with its place, for messages.
+    """
 
     target: Target
     match: PathMatch
     ingress: Ingress
+    written: str
 
 
 @dataclass(slots=True)
@@ -66,17 +72,19 @@ class Routes:
             self.notices.add(claim.ingress, Problem(Reason.DUPLICATE_PATH, message, self.host))
 
     def _add_path(self, path: IngressPath, claim: Claim) -> None:
+        written = paths.shown(path)
         try:
             match = paths.translate(path.path, path.kind, regex=claim.options.path_regex)
         except paths.UnusablePathError as error:
-            message = f"path {path.path[:80]!r} is not usable: {error}"
+            message = f"{written} is not usable: {error}"
             self._flaw(claim, Problem(Reason.INVALID_PATH, message, self.host))
             return
-        written = f"path {path.path or '/'}"
+        if problem := _dialect_problem(match, written, self.host):
+            self.notices.add(claim.ingress, problem)
         key = (match.match, match.path)
         if key in self._taken:
             message = (
-                f"{written} ({path.kind}) appears more than once for this host: the first one of"
+                f"{written}, {path.kind}, appears more than once for this host: the first one of"
                 " the oldest Ingress wins"
             )
             self.notices.add(claim.ingress, Problem(Reason.DUPLICATE_PATH, message, self.host))
@@ -88,17 +96,41 @@ class Routes:
 
     def _resolve(self, backend: Backend | None, match: PathMatch, where: str, claim: Claim) -> None:
         try:
-            target = self.resolver.resolve(backend, claim.ingress.namespace, claim.options.scheme)
+            target, remark = self.resolver.resolve(
+                backend, claim.ingress.namespace, claim.options.scheme
+            )
         except BackendError as error:
-            problem = replace(error.problem, message=f"{where}: {error}", host=self.host)
-            self._flaw(claim, problem)
+            self._flaw(claim, self._located(error.problem, where))
             return
+        if remark:
+            self.notices.add(claim.ingress, self._located(remark, where))
         target = replace(target, path=match.path, match=match.match, priority=match.priority)
-        self.routes.append(Route(target, match, claim.ingress))
+        self.routes.append(Route(target, match, claim.ingress, where))
+
+    def _located(self, problem: Problem, where: str) -> Problem:
+        return replace(problem, message=f"{where}: {problem.message}", host=self.host)
 
     def _flaw(self, claim: Claim, problem: Problem) -> None:
         self.flaws.add(problem.reason)
         self.notices.add(claim.ingress, problem)
+
+
+def _dialect_problem(match: PathMatch, written: str, host: str) -> Problem | None:
+    match match.dialect:
+        case Dialect.PLAIN:
+            return None
+        case Dialect.BELOW:
+            message = f"{written} means every path below it, as a Prefix without /* does"
+            return Problem(Reason.PATH_PATTERN, message, host)
+        case Dialect.PATTERN:
+            message = (
+                f"{written} reads like a pattern, but matches only this very text: for a regular"
+                f" expression, set {PREFIX}path-regex to true and its pathType to"
+                f" {PathType.IMPLEMENTATION_SPECIFIC}"
+            )
+            return Problem(Reason.PATH_PATTERN, message, host, urgent=True)
+        case _:
+            assert_never(match.dialect)
 
 
 def order(target: Target) -> tuple[int, str, str]:
@@ -118,25 +150,27 @@ def _report_ties(routes: Routes) -> None:
     # share one only because of the cap.
     if len(tied) < 2 or not any(route.match.capped for route in tied):
         return
-    for target, _, ingress in tied:
+    for route in tied:
         message = (
             f"{len(tied)} paths have the highest priority, so the proxy may match them in any"
-            f" order: shorten {str(target.path)[:60]}…"
+            f" order: shorten {route.written}"
         )
-        routes.notices.add(ingress, Problem(Reason.PATH_TOO_LONG, message, routes.host))
+        routes.notices.add(route.ingress, Problem(Reason.PATH_TOO_LONG, message, routes.host))
 
 
 def _report_collisions(routes: Routes) -> None:
-    by_key: dict[str, list[tuple[str, Ingress]]] = defaultdict(list)
-    for target, _, ingress in routes.routes:
-        if target.path is not None:
-            by_key[paths.proxy_key(target.path)].append((target.path, ingress))
+    by_key: dict[str, list[Route]] = defaultdict(list)
+    for route in routes.routes:
+        if route.target.path is not None:
+            by_key[paths.proxy_key(route.target.path)].append(route)
     for same_key in by_key.values():
-        texts = sorted({path for path, _ in same_key})
-        for path, ingress in same_key if len(texts) > 1 else ():
-            others = ", ".join(text[:80] for text in texts if text != path)
+        texts = sorted({str(route.target.path) for route in same_key})
+        for route in same_key if len(texts) > 1 else ():
+            others = [it.written for it in same_key if it.target.path != route.target.path]
             message = (
-                f"older Pangolin releases confuse path {path[:80]} with {others}: upgrade Pangolin,"
-                f" or make them differ in the first {paths.KEY_LENGTH} characters"
+                f"older Pangolin releases confuse {route.written} with {', '.join(sorted(others))}:"
+                f" upgrade Pangolin, or make them differ in the first {paths.KEY_LENGTH} characters"
             )
-            routes.notices.add(ingress, Problem(Reason.PATH_KEY_COLLISION, message, routes.host))
+            routes.notices.add(
+                route.ingress, Problem(Reason.PATH_KEY_COLLISION, message, routes.host)
+            )

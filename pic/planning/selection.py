@@ -5,15 +5,17 @@ cert-manager and canaries of ingress-nginx repeat the host of another Ingress, s
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from pic.core.ingress import Ingress, IngressClass, IngressPath, ServiceBackend
 from pic.core.notices import Reason
 from pic.planning import annotations
 from pic.planning.annotations import IngressOptions, Switch
+from pic.planning.foreign import notices as foreign_notices
+from pic.planning.foreign import reading
 from pic.planning.notice_log import NoticeLog, Problem
-from pic.settings.parse import Settings
+from pic.settings.parse import ForeignProtection, Settings
 
 # cert-manager marks the Ingresses and Services of its HTTP-01 challenges in these ways.
 SOLVER_LABEL = "acme.cert-manager.io/http01-solver"
@@ -21,6 +23,7 @@ SOLVER_SERVICE = "cm-acme-http-solver-"
 CHALLENGE = "/.well-known/acme-challenge/"
 
 _OWN_CLASS = "pangolin"
+_SSO = f"{annotations.PREFIX}sso"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +62,28 @@ def select(
     default = _default_class(classes, settings)
     for ingress in ingresses:
         name = _our_class(ingress, default, settings)
-        options = annotations.read(ingress.annotations) if name else annotations.NO_OPTIONS
+        options = _options(ingress, settings) if name else annotations.NO_OPTIONS
         if not name or options.enabled is Switch.OFF:
             continue
         if reason := ignored(ingress):
             notices.add(ingress, Problem(reason, _WHY_IGNORED[reason]))
             continue
-        for problem in options.problems:
+        for problem in (*options.problems, *annotations.slips(ingress)):
             notices.add(ingress, problem)
         yield Selected(ingress, options, _class_tunnel(name, settings))
+
+
+def _options(ingress: Ingress, settings: Settings) -> IngressOptions:
+    """Return what the annotations of an Ingress ask for, those of other controllers included."""
+    options = annotations.read(ingress.annotations, ingress.labels)
+    others = reading.read(ingress.annotations)
+    # An explicit sso says who may open the hosts, also if it is false.
+    decided = options.sso or options.block_access or _SSO in ingress.annotations
+    ignoring = settings.foreign_protection is ForeignProtection.IGNORE
+    unguarded = () if decided or ignoring else foreign_notices.protecting(others)
+    problem = foreign_notices.without_effect(others, unguarded)
+    problems = (*options.problems, *([problem] if problem else []))
+    return replace(options, unguarded=unguarded, problems=problems)
 
 
 def class_of(ingress: Ingress) -> str:

@@ -122,5 +122,7 @@ def notice(value: Notice) -> Json:
             "name": value.about.name,
         },
         "host": value.host,
+        # A notice about a whole Ingress is about all of its hosts.
+        **({"hosts": list(value.hosts)} if value.hosts else {}),
         "message": value.message,
     }

@@ -51,7 +51,7 @@ def warnings(notices: Iterable[Notice], ingresses: Iterable[Ingress]) -> tuple[E
         uid = uids.get((about.namespace, about.name))
         if notice.level is Level.WARNING and about.kind == "Ingress" and uid:
             owner = Owner(about.namespace, about.name, uid)
-            messages.setdefault((owner, notice.reason.value), set()).add(notice.message)
+            messages.setdefault((owner, notice.reason.value), set()).add(notice.text)
     # Sorted before the limit, so that every run picks the same warnings.
     ordered = sorted(messages, key=lambda key: (key[0].namespace, key[0].name, key[1]))
     chosen = shares.shared_out(ordered, WARNINGS_A_RUN, lambda key: key[0].namespace)

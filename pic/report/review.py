@@ -5,13 +5,13 @@ docs/reviewing.md describes its parts and their order.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pic.core.held import Held
 from pic.core.model import LiveRecord, Plan, Record, Resource, Spec, record_id
-from pic.core.notices import Level, Notice, Ref
+from pic.core.notices import Level, Notice, Reason, Ref
 from pic.core.outside import OutsideExposure
 from pic.planning import serialise
 from pic.planning.changes import Changes, Move, Update
@@ -35,10 +35,16 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A host that becomes public; `before` is `None` if the host is new."""
+    """A host that becomes public.
+
+    Attributes:
+        before: Who could open it before; None if the host is new.
+        remark: Why its author may not expect it, such as a login of another controller.
+    """
 
     resource: Resource
     before: Access | None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ def build(
         ref.project,
         ref.stack,
         changes,
-        openings=tuple(sorted(openings(changes), key=lambda opening: opening.resource.host)),
+        openings=tuple(_remarked(openings(changes), plan.notices)),
         losses=tuple(_losses(plan, changes)),
         notices=tuple(sorted(plan.notices, key=_warnings_first)),
         refusals=tuple(refusals),
@@ -197,6 +203,13 @@ def openings(changes: Changes) -> Iterator[Opening]:
             yield Opening(change.resource, before)
 
 
+def _remarked(hosts: Iterable[Opening], notices: Iterable[Notice]) -> Iterator[Opening]:
+    """Yield the openings by host, each with what notices say about its protection."""
+    remarks = {it.host: it.message for it in notices if it.reason is Reason.FOREIGN_PROTECTION}
+    for opening in sorted(hosts, key=lambda opening: opening.resource.host):
+        yield replace(opening, remark=remarks.get(opening.resource.host, ""))
+
+
 def _losses(plan: Plan, changes: Changes) -> Iterator[Loss]:
     resources = {resource.host: resource for resource in plan.resources}
     lost: dict[str, list[str]] = {}
@@ -219,7 +232,11 @@ def as_json(review: Review) -> Json:
         "counts": _json_counts(review),
         "refusal": _json_refusal(review),
         "public": [
-            {"host": opening.resource.host, "before": opening.before or "new"}
+            {
+                "host": opening.resource.host,
+                "before": opening.before or "new",
+                "remark": opening.remark or None,
+            }
             for opening in review.openings
         ],
         "weakened": [

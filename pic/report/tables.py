@@ -192,9 +192,12 @@ def _held(review: Review) -> Section:
 
 
 def _exposure(review: Review) -> Iterator[Section]:
+    # Few hosts that become public have a remark, so its column often is not there.
+    remarked = any(opening.remark for opening in review.openings)
+    columns = (_HOST, Column("Access before", literal=False), _BACKENDS)
     yield _section(
         "Hosts that become public",
-        (_HOST, Column("Access before", literal=False), _BACKENDS),
+        (*columns, Column("Remark")) if remarked else columns,
         (
             (
                 opening.resource.namespace,
@@ -202,6 +205,7 @@ def _exposure(review: Review) -> Iterator[Section]:
                     opening.resource.host,
                     opening.before or "new",
                     ", ".join(backends(opening.resource)),
+                    *([opening.remark or None] if remarked else []),
                 ),
             )
             for opening in review.openings
@@ -347,7 +351,7 @@ def _notices(title: str, notices: Sequence[Notice]) -> Section:
                     notice.level.value,
                     notice.reason.value,
                     f"{notice.about.kind} {notice.about}",
-                    notice.message,
+                    notice.text,
                 ),
             )
             for notice in notices

@@ -1,7 +1,7 @@
 """Prints plans, changes and reviews as plain text for a terminal."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tabulate import tabulate
 
@@ -84,30 +84,36 @@ def notice_line(notice: Notice) -> str:
 def notice_text(notice: Notice) -> str:
     """Return a notice in one line without its level, for a log that has levels of its own."""
     # A message quotes texts from the cluster, whose control characters could move the cursor.
-    return visible(f"{notice.reason.value}: {notice.about.kind} {notice.about}: {notice.message}")
+    return visible(f"{notice.reason.value}: {notice.about.kind} {notice.about}: {notice.text}")
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
     return tabulate(rows, headers="keys", tablefmt="plain") if rows else ""
 
 
-def render_changes(changes: Changes) -> str:
+def render_changes(changes: Changes, remarks: Mapping[str, str] | None = None) -> str:
     """Return the changes, one line each, the dangerous ones first.
 
     Each line begins with a sign: `-` for no longer declared or moved, `!` for open to more
     visitors, `+` for new, `~` for changed.
+
+    Args:
+        changes: What would change.
+        remarks: What to say about hosts that become public.
     """
-    lines = [*_removals(changes), *_additions(changes), *_record_additions(changes.records)]
+    additions = _additions(changes, remarks or {})
+    lines = [*_removals(changes), *additions, *_record_additions(changes.records)]
     return "\n".join(lines) or "No changes."
 
 
 def render_review(review: Review) -> str:
     """Return a review: its counts, a refusal, the changes, then what needs attention."""
+    remarks = {it.resource.host: it.remark for it in review.openings if it.remark}
     parts = [
         tables.counts(review),
         _refusal(review) if review.refusals else "",
         render_held(review.changes.held, f"pic up --stack {review.stack} --acknowledge {{}}"),
-        render_changes(review.changes) if review.changes or not review.outside else "",
+        render_changes(review.changes, remarks) if review.changes or not review.outside else "",
         "\n".join(map(_outside, review.outside)),
         _held(review.held_records),
         _notices(review.notices),
@@ -194,16 +200,19 @@ def _removals(changes: Changes) -> Iterator[str]:
         yield f"- DNS record {record.host} {record.ip} is removed"
 
 
-def _additions(changes: Changes) -> Iterator[str]:
+def _additions(changes: Changes, remarks: Mapping[str, str]) -> Iterator[str]:
+    said = {host: f": {visible(remark)}" for host, remark in remarks.items()}
     for opening in openings(changes):
         # A new host has a line of its own below, which shows its access.
         if opening.before:
-            yield f"! {opening.resource.host} becomes public (was: {opening.before})"
+            host = opening.resource.host
+            yield f"! {host} becomes public (was: {opening.before}){said.get(host, '')}"
     for weakening in changes.weakened:
         yield f"! {weakening.host} {_WEAKENINGS[weakening.field]}"
     for resource in changes.created:
         now = tables.access_of(resource)
-        yield f"+ {resource.host} ({tables.place(resource)}) is created, access: {now}"
+        remark = said.get(resource.host, "")
+        yield f"+ {resource.host} ({tables.place(resource)}) is created, access: {now}{remark}"
     for update in changes.updated:
         yield f"~ {update.resource.host}: {_fields(update)}"
 

@@ -32,6 +32,14 @@ class PathRouting(StrEnum):
     TRUSTED = "trusted"
 
 
+class ForeignProtection(StrEnum):
+    """What to do about a host that only an annotation of another controller would protect."""
+
+    WARN = "warn"
+    HOLD = "hold"
+    IGNORE = "ignore"
+
+
 class TargetName(StrEnum):
     """The systems in which pic declares a plan."""
 

@@ -9,6 +9,7 @@ import re
 from pic.settings import readers
 from pic.settings.field import (
     Field,
+    ForeignProtection,
     LogLevel,
     PathRouting,
     PiholeApi,
@@ -140,6 +141,14 @@ FIELDS = (
         "warn or trusted",
         "Set it to trusted if your operator can send the paths of one host to different"
         " backends. pic then stops warning about them.",
+    ),
+    Field(
+        "foreignProtection",
+        readers.one_of(ForeignProtection),
+        "warn, hold or ignore",
+        "What to do about a host that annotations of another controller would protect, but none of"
+        " pic: warn, hold it back if it is new, or ignore it: see"
+        " moving-from-another-controller.md.",
     ),
     Field(
         "operatorLimit",

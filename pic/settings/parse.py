@@ -14,6 +14,7 @@ from pic.core.errors import SettingsError
 from pic.core.notices import Notice, Reason, Ref
 from pic.settings.field import (
     Field,
+    ForeignProtection,
     LogLevel,
     PathRouting,
     PiholeApi,
@@ -25,6 +26,7 @@ from pic.settings.fields import FIELDS
 from pic.settings.readers import InvalidValueError, describe, format_value
 
 __all__ = [
+    "ForeignProtection",
     "LogLevel",
     "PathRouting",
     "PiholeApi",
@@ -64,6 +66,7 @@ class Settings:
     allow_external_name: bool = False
     resource_schema: ResourceSchema = ResourceSchema.AUTO
     path_routing: PathRouting = PathRouting.WARN
+    foreign_protection: ForeignProtection = ForeignProtection.WARN
     operator_limit: int = 20
     tenants: Tenants = Tenants.MANY
     register_namespace: str = ""

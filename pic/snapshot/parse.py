@@ -19,13 +19,25 @@ from pic.core.ingress import (
     Service,
     ServiceBackend,
     ServicePort,
+    Slips,
 )
-from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, string_map, text
+from pic.core.json_values import (
+    MalformedError,
+    Raw,
+    RepeatedKeys,
+    Unquoted,
+    integer,
+    mapping,
+    sequence,
+    string_map,
+    text,
+)
 from pic.core.model import Namespace, Organization, Tunnel
 
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 # pic writes this phase for a namespace that does not exist. Kubernetes has no such phase.
 NOT_FOUND = "NotFound"
+_NOT_IN_V1 = "which networking.k8s.io/v1 does not have"
 _PATH_TYPES = frozenset(kind.value for kind in PathType)
 
 
@@ -56,8 +68,15 @@ def ingress(body: Raw) -> Ingress:
     namespace, name = identity(body)
     metadata, spec = mapping(body.get("metadata"), "metadata"), mapping(body.get("spec"), "spec")
     rules = sequence(spec.get("rules"), "spec.rules")
-    # In v1beta1 this field is `backend`. Kubernetes 1.22 removed v1beta1, but files still use it.
+    # The API server of version v1 refuses what only v1beta1 has. Kubernetes 1.22 removed v1beta1,
+    # but files still use it. Objects in a listing bear no version.
+    strict = body.get("apiVersion") == "networking.k8s.io/v1"
+    if strict and "backend" in spec and "defaultBackend" not in spec:
+        raise MalformedError(f"spec has backend, {_NOT_IN_V1}: write spec.defaultBackend")
     default = spec.get("defaultBackend", spec.get("backend"))
+    default_backend = None
+    if default is not None:
+        default_backend = _backend(default, "spec.defaultBackend", strict=strict)
     return Ingress(
         namespace=namespace,
         name=name,
@@ -66,9 +85,12 @@ def ingress(body: Raw) -> Ingress:
         class_name=text(spec.get("ingressClassName")),
         labels=string_map(metadata.get("labels"), "metadata.labels"),
         annotations=_annotations(metadata.get("annotations")),
-        rules=tuple(_rule(item, f"spec.rules[{at}]") for at, item in enumerate(rules)),
-        default_backend=None if default is None else _backend(default, "spec.defaultBackend"),
+        rules=tuple(
+            _rule(item, f"spec.rules[{at}]", strict=strict) for at, item in enumerate(rules)
+        ),
+        default_backend=default_backend,
         going=deletion(metadata),
+        slips=_slips(metadata.get("annotations")),
     )
 
 
@@ -92,6 +114,20 @@ def _annotations(value: object) -> dict[str, str | None]:
     return {text(key): None if item is None else text(item) for key, item in annotations.items()}
 
 
+def _slips(value: object) -> Slips:
+    """Return what is wrong with the annotations of a file, which are a map by now."""
+    annotations = mapping(value, "metadata.annotations")
+    return Slips(
+        tuple(text(key) for key, item in annotations.items() if _is_no_text(item)),
+        value.repeated if isinstance(value, RepeatedKeys) else (),
+    )
+
+
+def _is_no_text(value: object) -> bool:
+    # A file in JSON has numbers and booleans where a file in YAML has `Unquoted`.
+    return isinstance(value, Unquoted | bool | int | float)
+
+
 def deletion(metadata: Raw) -> Deletion | None:
     """Return the deletion of an object; None if Kubernetes is not deleting it.
 
@@ -103,15 +139,17 @@ def deletion(metadata: Raw) -> Deletion | None:
     return None if since is None else Deletion(timestamp(since), tuple(map(text, finalizers)))
 
 
-def _rule(value: object, where: str) -> Rule:
+def _rule(value: object, where: str, *, strict: bool) -> Rule:
     body = mapping(value, where)
     http = mapping(body.get("http"), f"{where}.http")
     paths = sequence(http.get("paths"), f"{where}.http.paths")
-    parsed = (_path(item, f"{where}.http.paths[{at}]") for at, item in enumerate(paths))
+    parsed = (
+        _path(item, f"{where}.http.paths[{at}]", strict=strict) for at, item in enumerate(paths)
+    )
     return Rule(text(body.get("host")), tuple(parsed))
 
 
-def _path(value: object, where: str) -> IngressPath:
+def _path(value: object, where: str, *, strict: bool) -> IngressPath:
     body = mapping(value, where)
     # v1 requires a pathType. In v1beta1 an absent one means ImplementationSpecific.
     kind = text(body.get("pathType")) or PathType.IMPLEMENTATION_SPECIFIC
@@ -119,16 +157,19 @@ def _path(value: object, where: str) -> IngressPath:
         raise MalformedError(
             f"{where}.pathType {kind!r} is not one of {', '.join(sorted(_PATH_TYPES))}"
         )
-    backend = _backend(body.get("backend"), f"{where}.backend")
-    return IngressPath(text(body.get("path")), PathType(kind), backend)
+    backend = _backend(body.get("backend"), f"{where}.backend", strict=strict)
+    return IngressPath(text(body.get("path")), PathType(kind), backend, where)
 
 
-def _backend(value: object, where: str) -> Backend | None:
+def _backend(value: object, where: str, *, strict: bool) -> Backend | None:
     body = mapping(value, where)
     if resource := mapping(body.get("resource"), f"{where}.resource"):
         return ResourceBackend(f"{text(resource.get('kind'))}/{text(resource.get('name'))}")
-    # v1beta1 has serviceName and servicePort here.
-    if "serviceName" in body:
+    old = next((key for key in ("serviceName", "servicePort") if key in body), None)
+    if old and strict and "service" not in body:
+        remedy = "write service.name and service.port.number"
+        raise MalformedError(f"{where} has {old}, {_NOT_IN_V1}: {remedy}")
+    if "serviceName" in body and not strict:
         return ServiceBackend(text(body.get("serviceName")), _int_or_name(body.get("servicePort")))
     ref = mapping(body.get("service"), f"{where}.service")
     return ServiceBackend(text(ref.get("name")), _port(ref.get("port"), where)) if ref else None
@@ -140,6 +181,9 @@ def _port(value: object, where: str) -> int | str | None:
     # The API server allows only one of them, so a file with both names no port.
     if number is not None and name:
         return None
+    if isinstance(number, str) and number.strip().isdigit():
+        # A port in quotes. No port has such a name, so planning can tell the author.
+        return number
     return text(name) if name else integer(number)
 
 
@@ -182,12 +226,14 @@ def _service_port(value: object, where: str) -> ServicePort:
     body = mapping(value, where)
     port = integer(body.get("port"))
     if port is None:
-        raise MalformedError(f"{where}.port {text(body.get('port'))!r} is not a number")
+        quoted = ": remove the quotes" if isinstance(body.get("port"), str) else ""
+        raise MalformedError(f"{where}.port {text(body.get('port'))!r} is not a number{quoted}")
     return ServicePort(
         name=text(body.get("name")),
         port=port,
         target=_int_or_name(body.get("targetPort")),
         app_protocol=text(body.get("appProtocol")),
+        protocol=text(body.get("protocol")).upper() or "TCP",
     )
 
 

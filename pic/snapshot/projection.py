@@ -2,14 +2,16 @@
 
 A projection drops every annotation that pic does not read
 (`kubectl.kubernetes.io/last-applied-configuration` contains whole objects), TLS, and the names of
-Secrets. A value of the wrong type keeps its type but loses its content, so that the notice about it
-stays the same. No I/O.
+Secrets. Of an annotation of another controller it keeps only that it asks for something. A value of
+the wrong type keeps its type but loses its content, so that the notice about it stays the same. No
+I/O.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 
 from pic.core import model, names
-from pic.planning import annotations, dns_records, selection
+from pic.planning import annotations, dns_look_alikes, dns_records, selection
+from pic.planning.foreign import reading as foreign
 from pic.settings import kinds
 from pic.snapshot import parse
 
@@ -54,12 +56,12 @@ def _list(item: Projection) -> Projection:
     return project
 
 
-def _texts(keys: Iterable[str], prefix: str = "") -> Projection:
+def _texts(keys: Iterable[str], kept: Callable[[str, object], object] | None = None) -> Projection:
     """Return a projection of maps of texts that keeps some keys.
 
     Args:
         keys: The keys that keep their value.
-        prefix: Other keys with this prefix stay, but with an empty value.
+        kept: Returns what stays of the value of another key; None drops the key.
     """
     with_value = frozenset(keys)
 
@@ -67,12 +69,28 @@ def _texts(keys: Iterable[str], prefix: str = "") -> Projection:
         if not isinstance(value, dict):
             return _emptied(value)
         texts = {key: _scalar(value[key]) for key in sorted(with_value & value.keys())}
-        others = sorted(
-            key for key in value.keys() - with_value if prefix and key.startswith(prefix)
-        )
-        return {**texts, **dict.fromkeys(others, "")}
+        others = sorted(value.keys() - with_value) if kept else ()
+        rest = {key: kept(key, value[key]) for key in others} if kept else {}
+        return {**texts, **{key: part for key, part in rest.items() if part is not None}}
 
     return project
+
+
+def _annotation(key: str, value: object) -> object:
+    """Return what stays of an annotation that pic does not know, but may report."""
+    if annotations.LOOK_ALIKES.meant(key):
+        # A null stays one of the values that do not plainly say false.
+        return "null" if value is None else _scalar(value)
+    if key.startswith(annotations.PREFIX) or dns_look_alikes.meant(key) is not None:
+        return ""
+    return foreign.kept(key, value)
+
+
+def _label(key: str, value: object) -> object:
+    """Return what stays of a label that was meant as an annotation of ours."""
+    if annotations.LOOK_ALIKES.labelled(key):
+        return _scalar(value)
+    return "" if dns_look_alikes.label_meant(key) else None
 
 
 def _keys(inner: Projection) -> Projection:
@@ -158,9 +176,8 @@ PROJECTIONS: Mapping[str, Projection] = {
                 }
             )
         },
-        labels=_texts([selection.SOLVER_LABEL]),
-        # A notice reports unknown annotations with our prefix by their name.
-        annotations=_texts(_INGRESS_ANNOTATIONS, prefix=annotations.PREFIX),
+        labels=_texts([selection.SOLVER_LABEL], _label),
+        annotations=_texts(_INGRESS_ANNOTATIONS, _annotation),
     ),
     kinds.INGRESS_CLASS: _object({}, annotations=_texts([parse.DEFAULT_CLASS])),
     kinds.SERVICE: _object(
@@ -170,7 +187,9 @@ PROJECTIONS: Mapping[str, Projection] = {
                     "type": _scalar,
                     "clusterIP": _cluster_ip,
                     "externalName": _scalar,
-                    "ports": _list(_fields("name", "port", "targetPort", "appProtocol")),
+                    "ports": _list(
+                        _fields("name", "port", "targetPort", "appProtocol", "protocol")
+                    ),
                 }
             )
         }

@@ -3,7 +3,9 @@
 The values are those that kubectl would read, and errors name a line:
 
 * If a key occurs twice, the last one counts, in YAML and in JSON, even if the first came through
-  `<<`. kubectl 1.32 does the same, without a message.
+  `<<`. kubectl 1.32 does the same, without a message. Such a map is a `RepeatedKeys`.
+* The values in a map `annotations` stay as written, and those that are no text are `Unquoted`: the
+  API server takes only text there, and 010 must not become 8.
 * Keys are always text, as they are written.
 * Dates, `1:30` and numbers that are too large stay text. `yes`, `on` and `y` are booleans.
 
@@ -13,13 +15,15 @@ No I/O.
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
 
 from pic.core import yaml_text
+from pic.core.json_values import RepeatedKeys, Unquoted
 
 # PyYAML's parser in C is ten times as fast, but not in every build of PyYAML. Only its events are
 # used here, so neither parser constructs objects.
@@ -54,7 +58,10 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WHOLE_FLOATS = 2**53
 # YAML 1.1, which kubectl reads, has octal numbers with a leading zero: 0644.
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?")
 _SPACE = " \t\r\n"
+
+_ANNOTATIONS = "annotations"
 
 
 class TextError(ValueError):
@@ -105,7 +112,9 @@ def documents(text: str) -> Iterable[ParsedDocument]:
 
 def _json_documents(text: str) -> list[ParsedDocument]:
     """Parse a sequence of JSON values, which is much faster than parsing it as YAML."""
-    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_number)
+    decoder = json.JSONDecoder(
+        parse_constant=_refuse, parse_float=_number, object_pairs_hook=_from_pairs
+    )
     parsed: list[ParsedDocument] = []
     line, position, size = 1, 0, len(text)
     while True:
@@ -120,6 +129,25 @@ def _json_documents(text: str) -> list[ParsedDocument]:
     if "\\ud" in text.lower():
         _refuse_surrogates(parsed)
     return parsed
+
+
+def _from_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    counts = Counter(key for key, _ in pairs)
+    return _with_repeated(value, [key for key in value if counts[key] > 1])
+
+
+def _with_repeated(value: dict[str, object], repeated: Sequence[str]) -> dict[str, object]:
+    """Return a map that knows its repeated keys.
+
+    If the annotations occur twice, the second map has to know it as well: it is what remains.
+    """
+    annotations = value.get(_ANNOTATIONS)
+    if _ANNOTATIONS in repeated and (annotations is None or isinstance(annotations, dict)):
+        value = {**value, _ANNOTATIONS: RepeatedKeys(annotations or {}, [_ANNOTATIONS])}
+    return RepeatedKeys(value, repeated)
 
 
 def _skip_space(text: str, position: int) -> int:
@@ -175,6 +203,8 @@ class _Frame:
         earlier: The number of nodes before it in the document.
         line: The line on which it begins.
         key: In a map, the key whose value comes next; None if a key comes next.
+        merged: The keys that so far came only through `<<`.
+        repeated: The keys that occurred more than once, not counting `<<`.
     """
 
     value: dict[str, object] | list[object]
@@ -182,6 +212,8 @@ class _Frame:
     earlier: int
     line: int
     key: _Key = None
+    merged: set[str] = field(default_factory=set)
+    repeated: list[str] = field(default_factory=list)
 
 
 class _Builder:
@@ -195,6 +227,7 @@ class _Builder:
         self.document = ParsedDocument(0)
         self._frames: list[_Frame] = []
         self._anchors: dict[str, tuple[object, int]] = {}
+        self._written: dict[str, str | None] = {}
         self._nodes = 0
         self._aliased = 0
         self._keys: dict[str, str] = {}
@@ -225,7 +258,10 @@ class _Builder:
             value: object = event.value
         else:
             value = self._scalar_value(event)
-            self._put(value, event)
+            written = event.value if _is_no_text(value, event) else None
+            self._put(self._annotation(value, written), event)
+            if event.anchor:
+                self._written[event.anchor] = written
         if event.anchor:
             self._anchors[event.anchor] = value, 1
 
@@ -243,6 +279,16 @@ class _Builder:
         if event.tag not in _TEXT_TAGS:
             self._record_problem(event, f"unknown tag {event.tag}")
         return event.value
+
+    def _annotation(self, value: object, written: str | None) -> object:
+        """Return a value, but as written if it is an annotation.
+
+        Args:
+            value: The value.
+            written: How the file writes it; None for text, which is always as written.
+        """
+        inside = len(self._frames) > 1 and self._frames[-2].key == _ANNOTATIONS
+        return Unquoted(written) if inside and written is not None else value
 
     def _begin_map(self, event: yaml.MappingStartEvent) -> None:
         self._begin({}, event)
@@ -267,13 +313,16 @@ class _Builder:
 
     def _end(self, event: yaml.Event) -> None:
         frame = self._frames.pop()
+        value = frame.value
+        if frame.repeated and isinstance(value, dict):
+            value = _with_repeated(value, frame.repeated)
         if frame.anchor:
-            self._anchors[frame.anchor] = frame.value, self._nodes - frame.earlier
+            self._anchors[frame.anchor] = value, self._nodes - frame.earlier
         if not self._frames:
             self.document.line = frame.line
-        elif isinstance(self._frames[-1].value, list) and _looks_like_an_object(frame.value):
-            self.document.lines[id(frame.value)] = frame.line
-        self._put(frame.value, event)
+        elif isinstance(self._frames[-1].value, list) and _looks_like_an_object(value):
+            self.document.lines[id(value)] = frame.line
+        self._put(value, event)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         name = str(event.anchor)
@@ -291,7 +340,7 @@ class _Builder:
             raise TextError(
                 _line(event), f"the aliases stand for more than {MOST_ALIASED:,} values"
             )
-        self._put(value, event)
+        self._put(self._annotation(value, self._written.get(name)), event)
 
     def _put(self, value: object, event: yaml.Event) -> None:
         if not self._frames:
@@ -306,8 +355,11 @@ class _Builder:
                 frame.key = self._odd_key(value, event)
                 return
             case _Merge():
-                self._merge(frame.value, value, event)
+                self._merge(frame, value, event)
             case key:
+                if key in frame.value and key not in frame.merged:
+                    frame.repeated.append(key)
+                frame.merged.discard(key)
                 frame.value[key] = value
         frame.key = None
 
@@ -317,12 +369,13 @@ class _Builder:
             self._record_problem(event, "a key is a map or a list")
         return str(value) if isinstance(value, str) else ""
 
-    def _merge(self, into: dict[str, object], value: object, event: yaml.Event) -> None:
+    def _merge(self, into: _Frame, value: object, event: yaml.Event) -> None:
         sources = value if isinstance(value, list) else [value]
         # In YAML, the first map of the list wins. So it is merged last.
         for source in reversed(sources):
-            if isinstance(source, dict):
-                into.update(source)
+            if isinstance(source, dict) and isinstance(into.value, dict):
+                into.merged.update(source.keys() - into.value.keys())
+                into.value.update(source)
             else:
                 self._record_problem(event, "<< needs a map, or a list of maps")
 
@@ -336,6 +389,13 @@ def _looks_like_an_object(value: dict[str, object] | list[object]) -> bool:
 
 def _line(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark else 1
+
+
+def _is_no_text(value: object, event: yaml.ScalarEvent) -> bool:
+    # kubectl takes a date as text, but other tools do not.
+    plain = event.tag is None and event.implicit[0]
+    is_date = plain and _DATE.fullmatch(event.value) is not None
+    return is_date or isinstance(value, bool | int | float)
 
 
 def parse_scalar(text: str) -> object:

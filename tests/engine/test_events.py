@@ -67,9 +67,9 @@ def warnings(stage: Stage) -> list[tuple[str, str]]:
     return [(reason, text) for kind, reason, text in stage.events() if kind == "Warning"]
 
 
-def unknown_annotation(word: str, more: str = "") -> tuple[str, str]:
-    names = ", ".join(NAMES)
-    message = f"{PREFIX}{word} is not a known annotation; known are {names}{more}"
+def unknown_annotation(stage: Stage, word: str, more: str = "") -> tuple[str, str]:
+    known = f"known are {', '.join(NAMES)} (its hosts: {stage.host('www')})"
+    message = f"{PREFIX}{word} is not a known annotation; {known}{more}"
     return "UnknownAnnotation", message
 
 
@@ -83,7 +83,7 @@ def test_kubectl_describe_shows_a_warning_once_with_its_age_and_source(stage: St
     kind, reason, age, source, *message = line
     assert (kind, (reason, " ".join(message)), source) == (
         "Warning",
-        unknown_annotation("one-odd-word"),
+        unknown_annotation(stage, "one-odd-word"),
         "pic",
     )
     # The age must be seconds or minutes, not `<unknown>` or `(x2 over 3s)`.
@@ -98,8 +98,11 @@ def test_a_warning_is_posted_once_until_its_text_changes(stage: Stage) -> None:
     stage.ingress("web", "www", annotations={f"{PREFIX}{key}": "x" for key in ("zz-odd", "aa-odd")})
     stage.up()
 
-    assert once == [unknown_annotation("one-odd-word")]
-    assert warnings(stage) == [unknown_annotation("aa-odd", " … and 1 more: run pic plan"), *once]
+    assert once == [unknown_annotation(stage, "one-odd-word")]
+    assert warnings(stage) == [
+        unknown_annotation(stage, "aa-odd", " … and 1 more: run pic plan"),
+        *once,
+    ]
 
 
 def test_pic_up_does_not_repeat_a_warning_that_has_expired(stage: Stage) -> None:

@@ -6,6 +6,11 @@ from tests.engine.answers import succeeded
 from tests.engine.stage import Stage
 
 
+def its_host(stage: Stage) -> str:
+    """Return what a warning about the whole Ingress says about its host."""
+    return f" (its hosts: {stage.host('www')})"
+
+
 def test_a_host_without_its_service_stays_unchanged(stage: Stage) -> None:
     stage.ingress("web", "www")
     stage.up()
@@ -14,8 +19,9 @@ def test_a_host_without_its_service_stays_unchanged(stage: Stage) -> None:
 
     assert stage.up() == succeeded(
         warnings=[
-            f"BackendNotFound: Ingress {stage.name}/web: path /: Service app does not exist in"
-            f" namespace {stage.name}"
+            f"BackendNotFound: Ingress {stage.name}/web: {stage.host('www')}: path /"
+            " (spec.rules[0].http.paths[0]): Service app does not exist in namespace"
+            f" {stage.name}"
         ]
     )
     assert stage.objects() == before
@@ -30,7 +36,7 @@ def test_a_host_without_its_tunnel_stays_unchanged(stage: Stage) -> None:
     assert stage.up() == succeeded(
         warnings=[
             f"TunnelNotFound: Ingress {stage.name}/web: PangolinTunnel default does not exist in"
-            f" namespace {stage.name}: create it, or correct the name"
+            f" namespace {stage.name}: create it, or correct the name{its_host(stage)}"
         ]
     )
     assert stage.objects() == before
@@ -54,7 +60,7 @@ def test_a_protection_that_becomes_unreadable_stays_in_force(
     assert answer == succeeded(
         warnings=[
             f"InvalidAnnotation: Ingress {stage.name}/web: {annotation} is 'members only', but"
-            f" must be true or false: {effect}"
+            f" must be true or false: {effect}{its_host(stage)}"
         ],
         remarks=answer.remarks,
     )

@@ -58,9 +58,10 @@ def test_08_a_bare_name_gives_nobody_the_tunnel_of_another_namespace(
     assert answer.warnings == (
         f"TunnelNotFound: Ingress {attacker}/bare: PangolinTunnel {name} is not looked for, because"
         " pic:tunnelNamespace is not set: run pic init --tunnel-namespace NAMESPACE, or list"
-        ' "." in pic:tunnelNamespaces to use the tunnels in the namespace of the Ingress',
+        ' "." in pic:tunnelNamespaces to use the tunnels in the namespace of the Ingress'
+        f" (its hosts: {stage.host('bare')})",
         f"TunnelNotFound: Ingress {attacker}/named: tunnel {finance}/{name} is not allowed:"
-        f" pic:tunnelNamespaces does not list {finance}",
+        f" pic:tunnelNamespaces does not list {finance} (its hosts: {stage.host('named')})",
     )
 
 
@@ -87,7 +88,8 @@ def test_08_a_live_host_stays_with_its_tunnel_whatever_tunnels_an_attacker_makes
     assert held.warnings == held_again.warnings
     assert held.warnings == (
         f"TunnelNotFound: Ingress {victim}/www: PangolinTunnel {name} does not exist in namespace"
-        f" {finance}: create it, correct the name, or set pic:tunnelNamespace with pic init",
+        f" {finance}: create it, correct the name, or set pic:tunnelNamespace with pic init"
+        f" (its hosts: {stage.host('www')})",
     )
     assert (held.steps, held_again.steps, stage.up()) == ((), (), succeeded())
     assert stage.objects() == before

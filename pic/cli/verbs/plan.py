@@ -1,4 +1,7 @@
-"""Implements `pic plan`: prints what should exist."""
+"""Implements `pic plan`: prints what should exist.
+
+With `--from`, it prints what changes for Ingresses that come from another controller.
+"""
 
 import argparse
 import json
@@ -9,7 +12,9 @@ from pic.cli import common, reporting
 from pic.core.errors import SettingsError
 from pic.core.model import Plan
 from pic.planning import serialise
-from pic.report import markdown
+from pic.planning.foreign import moving
+from pic.planning.foreign.reading import CONTROLLERS
+from pic.report import markdown, move_report
 from pic.report import text as text_report
 from pic.run import planning, reading, stack_config
 from pic.snapshot import branch
@@ -18,6 +23,12 @@ FORMATS: Mapping[str, Callable[[Plan], str]] = {
     "text": lambda plan: f"{text_report.render_plan(plan)}\n",
     "json": lambda plan: json.dumps(serialise.plan(plan), indent=2, ensure_ascii=False) + "\n",
     "markdown": markdown.render_plan,
+}
+
+MOVES: Mapping[str, Callable[[moving.Moves], str]] = {
+    "text": lambda moves: f"{move_report.render_text(moves)}\n",
+    "json": lambda moves: json.dumps(moving.as_json(moves), indent=2, ensure_ascii=False) + "\n",
+    "markdown": move_report.render_markdown,
 }
 
 
@@ -32,7 +43,8 @@ def add(verbs: common.Verbs) -> None:
         " state. To see what differs from the cluster, run pic diff.",
         "  pic plan --stack prod                         plan for the live cluster\n"
         "  pic plan --stack prod --manifests deploy/     plan as if a branch were applied\n"
-        "  helm template . | pic plan --offline --manifests -",
+        "  helm template . | pic plan --offline --manifests -\n"
+        "  pic plan --offline --manifests deploy/ --from nginx   what a move changes",
     )
     common.add_manifests(verb)
     verb.add_argument(
@@ -41,6 +53,16 @@ def add(verbs: common.Verbs) -> None:
     reporting.add_snapshot(verb)
     verb.add_argument(
         "--output", choices=tuple(FORMATS), default="text", help="output format (default: text)"
+    )
+    names = tuple(controller.name for controller in CONTROLLERS)
+    verb.add_argument(
+        "--from",
+        dest="origin",
+        choices=names,
+        default="",
+        metavar="CONTROLLER",
+        help="print in place of the plan what changes for Ingresses that come from another"
+        f" controller: {', '.join(names)}",
     )
     verb.set_defaults(run=run)
 
@@ -66,6 +88,9 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
             options.snapshot,
             options.namespace,
         )
+    if options.origin:
+        sys.stdout.write(MOVES[options.output](moving.moves(snapshot.ingresses, options.origin)))
+        return 0
     plan = planning.plan_for(config, planning.decided(config, snapshot))
     sys.stdout.write(FORMATS[options.output](stack_config.with_remarks(plan, config.remarks)))
     return 0

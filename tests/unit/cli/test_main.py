@@ -112,7 +112,8 @@ def test_a_plan_of_files_as_text(capsys: Capture) -> None:
         "app.example.com  prod/pic-prod-web-7144d925  default   public    / →"
         " http://web.prod.svc.cluster.local:80\n"
         "\n"
-        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host\n"
+        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host"
+        " (its hosts: app.example.com)\n"
         "\n"
         "1 resource, 1 warning, 0 remarks\n"
     )
@@ -159,6 +160,7 @@ def test_a_plan_of_files_as_json(capsys: Capture) -> None:
                 "reason": "EmptyHost",
                 "object": {"kind": "Ingress", "namespace": "prod", "name": "web"},
                 "host": None,
+                "hosts": ["app.example.com"],
                 "message": "a rule without a host is skipped: set its host",
             }
         ],
@@ -180,7 +182,8 @@ def test_a_variable_that_differs_from_a_setting_is_a_notice(root: Path, capsys: 
     _, out, _ = run_pic(capsys, *PLAN_FILES, "--stack", "prod", PIC_BACKEND_SCHEME="https")
 
     assert out.splitlines()[3:5] == [
-        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host",
+        "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host"
+        " (its hosts: app.example.com)",
         "Warning: SettingDiffers: Setting backendScheme: PIC_BACKEND_SCHEME is 'https' and"
         " pic:backendScheme is 'http': pic uses pic:backendScheme",
     ]
@@ -335,3 +338,22 @@ def test_the_module_runs_the_command_line(monkeypatch: pytest.MonkeyPatch, capsy
     assert not gc.isenabled()
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("pic: there is no stack file yet")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [("text", "0 Ingresses of ingress-nginx, 1 others\n"), ("json", None), ("markdown", None)],
+)
+def test_a_move_from_another_controller(capsys: Capture, form: str, expected: str | None) -> None:
+    code, out, err = run_pic(capsys, *PLAN_FILES, "--from", "nginx", "--output", form)
+
+    assert (code, err) == (0, "")
+    assert out == expected or form != "text"
+    assert form != "json" or json.loads(out)["others"] == 1
+    assert form != "markdown" or out.startswith("### Moving from ingress-nginx\n")
+
+
+def test_a_move_needs_a_known_controller(capsys: Capture) -> None:
+    code, text = failure(capsys, *PLAN_FILES, "--from", "envoy")
+
+    assert (code, "choose from" in text) == (2, True)

@@ -83,8 +83,8 @@ def test_20_up_tells_what_is_still_being_deleted_when_it_has_nothing_to_do(
     assert run_pic(capsys, "up") == (
         0,
         "Nothing to do: everything is as it was deployed.\n"
-        f"HeldByFinalizer: PangolinResource prod/{NAME}: Kubernetes is deleting it (finalizer"
-        f" {FINALIZER}): pic forgets it once it is gone\n",
+        f"HeldByFinalizer: PangolinResource prod/{NAME}: {HOST}: Kubernetes is deleting it"
+        f" (finalizer {FINALIZER}): pic forgets it once it is gone\n",
         "",
     )
     assert engine.log == ["exclusive", "outputs", "done"]

@@ -1,3 +1,5 @@
+import pytest
+
 from pic.core.advice import ADVICE, Fate
 from pic.core.notices import NORMAL, Level, Notice, Reason, Ref
 
@@ -50,3 +52,29 @@ def test_the_text_of_an_object_without_a_namespace_is_its_name() -> None:
 
 def test_an_urgent_notice_is_a_warning_whatever_its_reason() -> None:
     assert Notice(Reason.BEING_DELETED, WEB, "going", urgent=True).level is Level.WARNING
+
+
+@pytest.mark.parametrize(
+    ("notice", "text"),
+    [
+        (Notice(Reason.NO_RULES, WEB, "no rules"), "no rules"),
+        (Notice(Reason.NO_PATHS, WEB, "no path", "a.example.com"), "a.example.com: no path"),
+        (Notice(Reason.NO_PATHS, WEB, "a.org has none", "a.org"), "a.org has none"),
+        (Notice(Reason.HELD, Ref("DNS record", "", "a.org/A"), "stays", "a.org"), "stays"),
+        (
+            Notice(Reason.NO_PATHS, WEB, "no", hosts=("a.org", "b.org")),
+            "no (its hosts: a.org, b.org)",
+        ),
+        (
+            Notice(Reason.NO_PATHS, WEB, "a.org", hosts=("a.org", "b.org")),
+            "a.org (its hosts: b.org)",
+        ),
+        (Notice(Reason.NO_PATHS, WEB, "a.org", hosts=("a.org",)), "a.org"),
+        (
+            Notice(Reason.NO_PATHS, WEB, "no", hosts=tuple("abcdefg")),
+            "no (its hosts: a, b, c, d, e and 2 more)",
+        ),
+    ],
+)
+def test_the_text_of_a_notice_names_its_hosts_once(notice: Notice, text: str) -> None:
+    assert notice.text == text

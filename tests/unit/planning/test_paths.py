@@ -1,11 +1,21 @@
 """Tests that paths match as Kubernetes defines it, and that unsafe ones are refused."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from pic.core.ingress import PathType
-from pic.planning.paths import ROOT, PathMatch, UnusablePathError, proxy_key, quote, translate
+from pic.core.ingress import IngressPath, PathType
+from pic.planning.paths import (
+    ROOT,
+    Dialect,
+    PathMatch,
+    UnusablePathError,
+    proxy_key,
+    quote,
+    shown,
+    translate,
+)
 
 PREFIX, EXACT, SPECIFIC = PathType.PREFIX, PathType.EXACT, PathType.IMPLEMENTATION_SPECIFIC
 
@@ -98,27 +108,24 @@ def test_a_path_becomes_a_route(
     assert translate(path, kind, regex=regex) == route
 
 
-UNSAFE = "it contains a backtick, a space, a control character or a character beyond ASCII"
-UNCLEAR = "it contains //, /./, /../, ?, # or %2f"
-
-
 @pytest.mark.parametrize(
     ("path", "kind", "regex", "problem"),
     [
-        ("/a`b", SPECIFIC, True, UNSAFE),
-        ("/a b", EXACT, False, UNSAFE),
-        ("/a\n", PREFIX, False, UNSAFE),
-        ("/a\x7f", PREFIX, False, UNSAFE),
-        ("/ü", PREFIX, False, UNSAFE),
+        ("/a`b", SPECIFIC, True, "it contains a backtick"),
+        ("/a b", EXACT, False, "it contains a space"),
+        ("/a\n", PREFIX, False, "it contains a line break"),
+        ("/a\x7f", PREFIX, False, "it contains the control character U+007F"),
+        ("/ü", PREFIX, False, "it contains ü (U+00FC)"),
         ("foo", PREFIX, False, "it must begin with /"),
         ("foo", SPECIFIC, True, "it must begin with /"),
-        ("/a//b", EXACT, False, UNCLEAR),
-        ("//", PREFIX, False, UNCLEAR),
-        ("/a?b", PREFIX, False, UNCLEAR),
-        ("/a#b", EXACT, False, UNCLEAR),
-        ("/a%2fb", SPECIFIC, False, UNCLEAR),
-        ("/a/..", PREFIX, False, UNCLEAR),
-        ("/a/./b", PREFIX, False, UNCLEAR),
+        ("/a//b", EXACT, False, "it contains //"),
+        ("//", PREFIX, False, "it contains //"),
+        ("//*", SPECIFIC, False, "it contains //"),
+        ("/a?b", PREFIX, False, "it contains ?"),
+        ("/a#b", EXACT, False, "it contains #"),
+        ("/a%2fb", SPECIFIC, False, "it contains %2f"),
+        ("/a/..", PREFIX, False, "it contains /.."),
+        ("/a/./b", PREFIX, False, "it contains /./"),
         ("/" + "a" * 1024, EXACT, False, "it is longer than 1024 characters"),
         ("/[", SPECIFIC, True, "it is not a valid RE2 regular expression: missing ]: ["),
         (
@@ -146,3 +153,43 @@ def test_only_characters_with_a_meaning_are_quoted() -> None:
 def test_the_key_of_older_proxies_is_the_beginning_of_the_encoded_path() -> None:
     assert proxy_key("/a-b") == "2fa2db"
     assert proxy_key("/" + "a" * 60) == "2f" + "a" * 48
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "dialect"),
+    [
+        ("/api/*", SPECIFIC, Dialect.BELOW),
+        ("/*", SPECIFIC, Dialect.BELOW),
+        ("/api/*", PREFIX, Dialect.PATTERN),
+        ("/api/*", EXACT, Dialect.PATTERN),
+        ("/api*", SPECIFIC, Dialect.PATTERN),
+        ("/*/api/*", SPECIFIC, Dialect.PATTERN),
+        ("/api/.*", SPECIFIC, Dialect.PATTERN),
+        ("/a(/|$)(.*)", PREFIX, Dialect.PATTERN),
+        ("/a{1}", EXACT, Dialect.PATTERN),
+        ("/a.b-c_d~e", SPECIFIC, Dialect.PLAIN),
+        ("/", SPECIFIC, Dialect.PLAIN),
+    ],
+)
+def test_the_dialect_of_a_path(path: str, kind: PathType, dialect: Dialect) -> None:
+    assert translate(path, kind, regex=False).dialect is dialect
+
+
+@pytest.mark.parametrize(
+    ("path", "same"), [("/api/*", "/api"), ("/*", "/"), ("/a.b/*", "/a.b/"), ("/a//*", None)]
+)
+def test_a_star_at_the_end_is_a_prefix_without_it(path: str, same: str | None) -> None:
+    if same is None:
+        with pytest.raises(UnusablePathError):
+            translate(path, SPECIFIC, regex=False)
+    else:
+        match = translate(path, SPECIFIC, regex=False)
+        assert replace(match, dialect=Dialect.PLAIN) == translate(same, PREFIX, regex=False)
+
+
+def test_a_path_is_shown_as_written_with_its_place() -> None:
+    assert shown(IngressPath("/a(b)", EXACT, None, "spec.rules[0].http.paths[1]")) == (
+        "path /a(b) (spec.rules[0].http.paths[1])"
+    )
+    assert shown(IngressPath("", EXACT, None)) == "path /"
+    assert shown(IngressPath("/" + "a" * 200, EXACT, None)) == f"path /{'a' * 99}…"

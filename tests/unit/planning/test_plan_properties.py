@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import re2
@@ -45,6 +46,19 @@ def as_text(plan: Plan) -> str:
     return json.dumps([serialise.plan(plan), uids])
 
 
+def without_places(plan: Plan) -> Plan:
+    """Return a plan whose messages do not number rules, and whose hosts have no order."""
+    notices = [
+        replace(
+            notice,
+            message=re.sub(r"rules\[\d+\]", "rules[]", notice.message),
+            hosts=tuple(sorted(notice.hosts)),
+        )
+        for notice in plan.notices
+    ]
+    return replace(plan, notices=tuple(sorted(notices, key=lambda notice: notice.order)))
+
+
 def host_of(rule: Mapping[str, Any]) -> str:
     try:
         return hosts.normalise(str(rule["host"]))
@@ -72,7 +86,8 @@ def test_the_order_of_objects_and_hosts_does_not_change_the_plan(
 ) -> None:
     other = shuffled(data, world)
 
-    assert as_text(planned(other, settings, schema)) == as_text(planned(world, settings, schema))
+    first, second = (without_places(planned(it, settings, schema)) for it in (world, other))
+    assert as_text(first) == as_text(second)
 
 
 @FEW

@@ -9,7 +9,9 @@ from pic.core.ingress import Ingress, Rule
 from pic.core.model import LiveRecord, Plan, Snapshot
 from pic.core.notices import Notice, Reason, Ref
 from pic.core.register import GoneBy, RecordEntry
+from pic.planning import dns_records
 from pic.planning.dns_records import REGISTER
+from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import Settings, Tenants
 from tests.support.memories import register
 from tests.support.tenants import PIHOLE, RECENTLY, SINCE, cluster, held, plan, settled
@@ -198,3 +200,23 @@ def test_more_records_than_the_limit_led_elsewhere_are_held_with_their_owners() 
     assert shown(planned) == [(host, OTHER, True) for host in HOSTS]
     assert {record.owners[0].name for record in planned.records} == {"nas"}
     assert plan(snapshot, settings(max_retargeted=12)).held == ()
+
+
+def test_records_of_an_ingress_whose_hosts_are_misspelt_are_held() -> None:
+    entries = [remembered(A), remembered(HOSTS[1], "other"), remembered(HOSTS[2])]
+    typo = {REGISTER: "true", "pihole.io/host": "nas.lan"}
+    ingresses = [replace(requesting(A), annotations=typo), requesting(HOSTS[3], name="web")]
+
+    planned = plan(world(ingresses, live(*HOSTS[:3]), entries), settings(tenants=Tenants.ONE))
+
+    # The record of another namespace cannot be one of its own.
+    assert shown(planned) == [(A, IP, True), (HOSTS[2], IP, True), (HOSTS[3], IP, False)]
+
+
+def test_without_a_register_any_record_may_belong_to_a_misspelt_ingress() -> None:
+    typo = replace(requesting("b.lan"), annotations={REGISTER: "true", "pihole.io/host": "nas.lan"})
+    snapshot = Snapshot(ingresses=(typo,), records=(LiveRecord(A, IP, ours=True),))
+
+    assert [(it.host, it.held) for it in dns_records.plan(snapshot, settings(), NoticeLog())] == [
+        (A, True)
+    ]

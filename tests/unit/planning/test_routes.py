@@ -49,7 +49,9 @@ def test_a_default_backend_takes_a_free_root() -> None:
     routes.add(alone)
     routes.add_default(alone)
 
-    assert routes.routes == [Route(Target(ADDRESS, 80, "http"), ROOT, alone.ingress)]
+    assert routes.routes == [
+        Route(Target(ADDRESS, 80, "http"), ROOT, alone.ingress, "the default backend")
+    ]
     assert (routes.flaws, routes.notices.sorted()) == (set(), ())
 
 
@@ -77,7 +79,7 @@ def test_the_first_of_equal_paths_wins() -> None:
         Notice(
             Reason.DUPLICATE_PATH,
             Ref("Ingress", "prod", "web"),
-            "path /a/ (Prefix) appears more than once for this host: the first one of the oldest"
+            "path /a/, Prefix, appears more than once for this host: the first one of the oldest"
             " Ingress wins",
             HOST,
         ),

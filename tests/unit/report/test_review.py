@@ -9,7 +9,9 @@ from pic.core.notices import Notice, Reason, Ref
 from pic.planning.changes import Changes, Move, Update, Weakening
 from pic.planning.guard import Refusal
 from pic.planning.serialise import Json
+from pic.report import markdown as markdown_report
 from pic.report import review
+from pic.report import text as text_report
 from pic.report.review import Access, Loss, Opening, Review, StackRef
 
 PROD = StackRef("pic", "prod")
@@ -169,3 +171,34 @@ def test_the_json_of_an_object_without_a_host_has_null() -> None:
     assert review.as_json(review.build(PROD, Plan(), changes))["removed"] == [
         {"host": None, "namespace": "prod", "name": "pic-a"}
     ]
+
+
+def test_a_host_that_only_another_controller_protects_is_public_with_that_remark() -> None:
+    warning = Notice(Reason.FOREIGN_PROTECTION, WEB, "auth-url has no effect", "new")
+    other = Notice(Reason.INVALID_PATH, WEB, "odd", "other")
+    changes = replace(
+        NONE,
+        created=(wanted("new"), wanted("other")),
+        updated=(update("was", live("was", LOGIN)),),
+    )
+
+    built = review.build(
+        PROD, Plan(notices=(warning, other, replace(warning, host="was"))), changes
+    )
+
+    assert built.openings == (
+        Opening(wanted("new"), None, "auth-url has no effect"),
+        Opening(wanted("other"), None),
+        Opening(wanted("was"), Access.LOGIN, "auth-url has no effect"),
+    )
+    assert review.as_json(built)["public"] == [
+        {"host": "new", "before": "new", "remark": "auth-url has no effect"},
+        {"host": "other", "before": "new", "remark": None},
+        {"host": "was", "before": "login", "remark": "auth-url has no effect"},
+    ]
+    text = text_report.render_review(built)
+    assert "! was becomes public (was: login): auth-url has no effect\n" in text
+    assert "+ new (prod/pic-new) is created, access: public: auth-url has no effect\n" in text
+    markdown = markdown_report.render_review(built)
+    assert "| `new` | new | `/ → http://web:80` | `auth-url has no effect` |\n" in markdown
+    assert "| `other` | new | `/ → http://web:80` | — |\n" in markdown

@@ -72,7 +72,7 @@ def test_a_plan_shows_hosts_then_records_then_notices_then_counts() -> None:
         "HOST    ADDRESS\n"
         "a.org   10.0.0.1\n"
         "\n"
-        "Normal: BlockAccess: Ingress prod/web: it blocks\n"
+        "Normal: BlockAccess: Ingress prod/web: c.org: it blocks\n"
         "Warning: EmptyHost: Ingress prod/web: no host\n"
         "Warning: SettingDiffers: Setting domains: it differs\n"
         "\n"

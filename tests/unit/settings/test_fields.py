@@ -24,6 +24,7 @@ def test_the_table_shows_defaults_in_the_notation_of_a_stack_file() -> None:
         "allowExternalName": "false",
         "resourceSchema": "auto",
         "pathRouting": "warn",
+        "foreignProtection": "warn",
         "operatorLimit": "20",
         "tenants": "many",
         "maxRemovals": "5",

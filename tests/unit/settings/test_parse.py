@@ -9,6 +9,7 @@ from pic.core.errors import SettingsError
 from pic.core.notices import Notice, Reason, Ref
 from pic.settings.fields import FIELDS
 from pic.settings.parse import (
+    ForeignProtection,
     LogLevel,
     PathRouting,
     PiholeApi,
@@ -72,6 +73,7 @@ def test_every_setting_can_be_written_as_text() -> None:
         "allowExternalName": "Yes",
         "resourceSchema": "target",
         "pathRouting": "trusted",
+        "foreignProtection": "hold",
         "operatorLimit": "0",
         "tenants": "One",
         "registerNamespace": "pic",
@@ -122,6 +124,7 @@ def test_every_setting_can_be_written_as_text() -> None:
         allow_external_name=True,
         resource_schema=ResourceSchema.TARGET,
         path_routing=PathRouting.TRUSTED,
+        foreign_protection=ForeignProtection.HOLD,
         operator_limit=0,
         tenants=Tenants.ONE,
         register_namespace="pic",

@@ -15,8 +15,9 @@ from pic.core.ingress import (
     Service,
     ServiceBackend,
     ServicePort,
+    Slips,
 )
-from pic.core.json_values import MalformedError, Raw
+from pic.core.json_values import MalformedError, Raw, RepeatedKeys, Unquoted
 from pic.core.model import Namespace, Organization, Tunnel
 from pic.core.names import derived_uid
 from pic.snapshot import parse
@@ -85,6 +86,7 @@ def test_every_field_of_an_ingress_is_parsed() -> None:
         ),
         default_backend=ServiceBackend("rest", "http"),
         going=Deletion("2025-02-01T00:00:00+00:00", ("other", "foregroundDeletion")),
+        slips=Slips(not_text=("c", "d")),
     )
 
 
@@ -100,7 +102,8 @@ def test_an_ingress_with_only_a_name_gets_a_namespace_and_a_derived_uid() -> Non
         ({"number": 80}, 80),
         ({"number": 80.0}, 80),
         ({"number": 80.5}, None),
-        ({"number": "80"}, None),
+        ({"number": "80"}, "80"),
+        ({"number": "http"}, None),
         ({"number": True}, None),
         ({"name": "http"}, "http"),
         ({"name": 80}, "80"),
@@ -330,3 +333,74 @@ def test_only_verified_domains_count() -> None:
     organization = parse.organization({**NAMED, "status": {"domains": domains}})
 
     assert organization == Organization("prod", "web", ("a.example", "b.example"))
+
+
+V1 = "networking.k8s.io/v1"
+PLACE = "spec.rules[0].http.paths[0].backend"
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        (
+            {"rules": [{"http": {"paths": [{"backend": {"serviceName": "a"}}]}}]},
+            f"{PLACE} has serviceName, which {V1} does not have: write service.name and"
+            " service.port.number",
+        ),
+        (
+            {"rules": [{"http": {"paths": [{"backend": {"servicePort": 80}}]}}]},
+            f"{PLACE} has servicePort, which {V1} does not have: write service.name and"
+            " service.port.number",
+        ),
+        (
+            {"backend": {"serviceName": "a", "servicePort": 80}},
+            f"spec has backend, which {V1} does not have: write spec.defaultBackend",
+        ),
+        (
+            {"defaultBackend": {"serviceName": "a", "servicePort": 80}},
+            f"spec.defaultBackend has serviceName, which {V1} does not have: write service.name and"
+            " service.port.number",
+        ),
+    ],
+)
+def test_v1_with_fields_of_v1beta1_is_malformed(spec: object, problem: str) -> None:
+    with pytest.raises(MalformedError) as caught:
+        parse.ingress({"apiVersion": V1, **with_spec(spec)})
+
+    assert str(caught.value) == problem
+
+
+def test_v1_prefers_its_own_fields() -> None:
+    service = {"name": "new", "port": {"number": 80}}
+    spec = {
+        "backend": {"serviceName": "old"},
+        "defaultBackend": {"service": service, "serviceName": "old"},
+    }
+
+    ingress = parse.ingress({"apiVersion": V1, **with_spec(spec)})
+
+    assert ingress.default_backend == ServiceBackend("new", 80)
+
+
+def test_a_path_knows_its_place() -> None:
+    (rule,) = parse.ingress(with_path({})).rules
+
+    assert rule.paths[0].where == "spec.rules[0].http.paths[0]"
+
+
+def test_a_port_of_a_service_has_a_protocol() -> None:
+    ports = [{"port": 53, "protocol": "udp"}, {"port": 80}]
+
+    parsed = parse.service({**NAMED, "spec": {"ports": ports}}).ports
+
+    assert [port.protocol for port in parsed] == ["UDP", "TCP"]
+
+
+def test_the_slips_of_a_file_are_remembered() -> None:
+    values: dict[str, object] = {"a": Unquoted("010"), "b": True, "c": 7, "d": None, "e": "x"}
+    metadata = {"name": "web", "annotations": RepeatedKeys(values, ["e"])}
+
+    ingress = parse.ingress({"metadata": metadata})
+
+    assert ingress.slips == Slips(not_text=("a", "b", "c"), repeated=("e",))
+    assert ingress.annotations == {"a": "010", "b": "true", "c": "7", "d": None, "e": "x"}

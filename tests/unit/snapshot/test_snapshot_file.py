@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from pic.cluster import listing
 from pic.core.errors import ManifestError, SettingsError
 from pic.core.model import Plan, Schema
+from pic.core.notices import Reason
 from pic.planning import changes
 from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
@@ -34,6 +36,8 @@ from tests.support.strategies import (
 )
 
 AUTO = Settings()
+# What is wrong with the way in which a file writes an annotation cannot be wrong in a cluster.
+ONLY_IN_FILES = frozenset({Reason.ANNOTATION_NOT_TEXT, Reason.DUPLICATE_KEY})
 NEXT_STEP = "run pic snapshot --out FILE to write a new one"
 
 
@@ -69,8 +73,10 @@ def test_a_scenario_plans_the_same_from_a_snapshot_file(path: Path) -> None:
     stack = "" if "stack" not in scenario else f"pic.{scenario['stack']}"
 
     from_file = outcome(written_and_read(raw, settings), settings, stack)
+    plan, *changes = outcome(raw, settings, stack)
+    notices = tuple(it for it in plan.notices if it.reason not in ONLY_IN_FILES)
 
-    assert from_file == outcome(raw, settings, stack)
+    assert from_file == (replace(plan, notices=notices), *changes)
 
 
 @FEW

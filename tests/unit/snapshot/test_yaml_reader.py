@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from pic.core.json_values import RepeatedKeys, Unquoted
 from pic.snapshot.yaml_reader import DEEPEST, TextError, documents, parse_scalar
 
 
@@ -212,3 +213,86 @@ def test_documents_and_items_know_their_lines() -> None:
 def test_documents_can_be_empty_or_plain_text() -> None:
     assert values("") == []
     assert values("---\n---\nweb\n---\n- 1\n") == [None, "web", [1]]
+
+
+def annotations_of(text: str) -> dict[str, object]:
+    value = single_value(text)
+    assert isinstance(value, dict)
+    annotations = value["annotations"]
+    assert isinstance(annotations, dict)
+    return annotations
+
+
+def test_annotations_that_are_no_text_stay_as_written() -> None:
+    text = """
+number: &n 010
+annotations:
+  octal: 010
+  alias: *n
+  boolean: yes
+  float: &f 1.50
+  date: 2024-01-01
+  text: web
+  quoted: "010"
+  "null":
+  tagged: !!str 1
+port: *f
+"""
+    values = annotations_of(text)
+
+    assert {key: value for key, value in values.items() if isinstance(value, Unquoted)} == {
+        "octal": "010",
+        "alias": "010",
+        "boolean": "yes",
+        "float": "1.50",
+        "date": "2024-01-01",
+    }
+    assert (values["text"], values["quoted"], values["null"]) == ("web", "010", None)
+    assert values["tagged"] == "1"
+    # Elsewhere the same scalars have the values that kubectl reads.
+    assert single_value(text) == {"number": 8, "annotations": values, "port": 1.5}
+    assert type(single_value("a: 2024-01-01")) is dict
+
+
+@pytest.mark.parametrize(
+    ("text", "repeated"),
+    [
+        ("{a: 1, b: 2, a: 3}", ("a",)),
+        ('{"a": 1, "b": 2, "a": 3}', ("a",)),
+        ("{a: 1, b: 2, a: 3, a: 4}", ("a", "a")),
+    ],
+)
+def test_a_map_knows_the_keys_that_occur_more_than_once(
+    text: str, repeated: tuple[str, ...]
+) -> None:
+    value = single_value(text)
+
+    assert isinstance(value, RepeatedKeys)
+    assert value.repeated == repeated
+
+
+def test_a_key_that_replaces_a_merged_one_is_not_repeated() -> None:
+    value = single_value("base: &b {a: 1, c: 2}\nnew: {<<: *b, a: 3}\nold: {a: 3, <<: *b}")
+
+    assert value == {"base": {"a": 1, "c": 2}, "new": {"a": 3, "c": 2}, "old": {"a": 1, "c": 2}}
+    assert isinstance(value, dict)
+    assert [type(part) for part in value.values()] == [dict, dict, dict]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "annotations: {a: x}\nannotations: {b: y, b: z}",
+        '{"annotations": {"a": "x"}, "annotations": {"b": "y", "b": "z"}}',
+    ],
+)
+def test_the_second_of_two_maps_of_annotations_knows_of_the_first(text: str) -> None:
+    values = annotations_of(text)
+
+    assert isinstance(values, RepeatedKeys)
+    assert (dict(values), values.repeated) == ({"b": "z"}, ("b", "annotations"))
+
+
+def test_annotations_may_be_repeated_by_nothing_or_by_something_odd() -> None:
+    assert annotations_of("annotations: {a: x}\nannotations:") == {}
+    assert single_value("annotations: {a: x}\nannotations: 3") == {"annotations": 3}
