@@ -83,7 +83,7 @@ kills: setup toolchain ## Kills 20 deployments at random moments, and 20 through
 chaos: setup toolchain ## Runs the watcher for two minutes among random failures and an attacker; CHAOS_SECONDS=120 CHAOS_SEED=7
 	@$(PY) -m dev.chaos
 
-fuzz: setup ## Plans 20,000 mutated manifests, none of which may cause a traceback; ARGS="--seed 7"
+fuzz: setup ## Plans 20,000 mutated manifests, or the files of a folder, without a traceback; ARGS="--corpus FOLDER"
 	@$(PY) -m dev.fuzz $(ARGS)
 
 bench: setup ## Times pic against kubectl and a naive program, in half an hour; BENCH_HOSTS=1000 BENCH_ROUNDS=3

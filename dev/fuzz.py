@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from dev import fuzz_corpus
 from pic.cli.main import main as run_pic
 
 EXAMPLES = Path(__file__).resolve().parent / "examples"
@@ -119,11 +120,14 @@ def whole_process(text: bytes) -> str:
 
 
 def main() -> int:
-    """Plan the mutants and print the exit codes; return 1 at the first unexpected one."""
+    """Plan the mutants, or a corpus, and print the exit codes; return 1 for an unexpected one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--corpus", type=Path, help="plan the files of a folder, not mutants")
     options = parser.parse_args()
+    if options.corpus:
+        return fuzz_corpus.run(options.corpus)
     start, outcomes = time.monotonic(), Counter[str]()
     print(f"fuzz: {options.count} mutants from seed {options.seed}")
     for number, (mutation, text) in enumerate(mutants(options.seed, options.count), 1):

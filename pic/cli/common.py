@@ -14,6 +14,8 @@ from pic.core import logs, names
 from pic.core.logs import LogFormat
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
+from pic.snapshot.manifests import FileOptions
+from pic.snapshot.rendering import Tool
 
 # A string, because argparse's class takes no type argument at run time.
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - argparse has no public name for it
@@ -83,6 +85,36 @@ def add_manifests(verb: argparse.ArgumentParser) -> None:
         default="",
         metavar="NAME",
         help="the namespace of the objects in files that name none, as for kubectl",
+    )
+    verb.add_argument(
+        "--exclude",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="GLOB",
+        help="leave out these files of a folder, relative to it; * spans subfolders; repeatable",
+    )
+    verb.add_argument(
+        "--skip-broken",
+        action="store_true",
+        help="leave out files that cannot be read, and list them; not with --base or --removed",
+    )
+    verb.add_argument(
+        "--render",
+        type=Tool,
+        choices=tuple(Tool),
+        metavar="TOOL",
+        help="render each folder with your own kustomize or helm",
+    )
+
+
+def file_options(options: argparse.Namespace) -> FileOptions:
+    """Return how to read manifest files, as the flags say."""
+    return FileOptions(
+        options.namespace,
+        exclude=options.exclude,
+        skip_broken=options.skip_broken,
+        render=options.render,
     )
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pic.cli import common
+from pic.cli import common, file_summary
 from pic.core.errors import RefusedError, SettingsError
 from pic.core.visible import visible
 from pic.report import html, markdown, tables
@@ -84,8 +84,12 @@ def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comp
     stack, config = common.load(options, environment)
     if not options.snapshot:
         common.progress(options, "reading the cluster")
-    branch = Branch(options.manifests, options.base, options.removed, options.namespace)
-    return comparison.compare(stack, config, environment, branch, options.snapshot)
+    read = common.file_options(options)
+    branch = Branch(options.manifests, options.base, options.removed, read)
+    result = comparison.compare(stack, config, environment, branch, options.snapshot)
+    file_summary.say(options, result.snapshot.files)
+    file_summary.say_unselected(options, result.snapshot, result.plan, config.settings)
+    return result
 
 
 def deliver(review: Review, options: argparse.Namespace, environment: Mapping[str, str]) -> int:

@@ -115,6 +115,15 @@ ADVICE: Mapping[Reason, Advice] = {
         "Use a Service with a selector, or set pic:allowExternalName.",
         Fate.DELETED,
     ),
+    Reason.FILES_EXCLUDED: Advice(
+        "The flag --exclude left files out, so a report does not show what they contain.",
+        "Nothing, if kubectl does not apply these files either.",
+    ),
+    Reason.FILE_SKIPPED: Advice(
+        "A file cannot be read, or has an object that another file has in another form. "
+        "--skip-broken left it out.",
+        "Correct the file, or leave it out with --exclude. A template has to be rendered first.",
+    ),
     Reason.FOREIGN_ANNOTATION: Advice(
         "The Ingress has annotations of another controller, which have no effect here.",
         "Use what the message names in their place, or remove them. "
@@ -199,10 +208,27 @@ ADVICE: Mapping[Reason, Advice] = {
         "status shows the command.",
         Fate.HELD,
     ),
+    Reason.NAMESPACE_ASSUMED: Advice(
+        "Objects in manifest files name no namespace, as in the output of helm template. pic takes "
+        "default for them.",
+        "Pass --namespace NAME, as to kubectl, or write metadata.namespace.",
+    ),
     Reason.NAMESPACE_NOT_FOUND: Advice(
         "The setting pic:namespaces lists a namespace that the cluster does not have.",
         "Correct the name, or remove it from pic:namespaces. If none of them exists, a run ends "
         "with exit code 5.",
+    ),
+    Reason.NOT_IN_FILES: Advice(
+        "An Ingress names an object that is not in the files of an offline plan. The files have "
+        "other objects of its kind, but it may exist all the same, so pic goes on without it.",
+        "Nothing, if the object exists in the cluster. Otherwise add it to the files. If the files "
+        "hold everything, pass --complete: what is missing is then an error of the Ingress.",
+    ),
+    Reason.NOT_RENDERED: Advice(
+        "A folder contains a kustomization. pic reads the other files as they are, without its "
+        "namespace, prefixes and patches.",
+        "Pass the folder of the kustomization with --render kustomize, or pipe the output of "
+        "kustomize build into pic with --manifests -. The message has the command.",
     ),
     Reason.NO_HOSTS: Advice(
         "The Ingress requests DNS records but has no usable host.",

@@ -79,9 +79,15 @@ class SettingsError(PicError):
 
 
 class ManifestError(SettingsError):
-    """A manifest file that cannot be read; the text names the file and the line."""
+    """A manifest file that cannot be read; the text names the file and the line.
+
+    Attributes:
+        where: The file and the line, such as `web.yaml:12`.
+        problem: What is wrong there.
+    """
 
     def __init__(self, where: str, problem: str) -> None:
+        self.where, self.problem = where, problem
         super().__init__([f"{where}: {problem}"])
 
 

@@ -152,6 +152,11 @@ class Ingress:
         # So the key has to decide between equal times.
         return not self.created, self.created, self.namespace, self.name
 
+    @property
+    def precedence(self) -> str:
+        """Why it comes first among others, as messages say it: by age, or in files by its name."""
+        return "the oldest Ingress" if self.created else "the first Ingress by name"
+
 
 @dataclass(frozen=True, slots=True)
 class IngressClass:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from pic.core.errors import PiholeError
+from pic.core.files import FilesRead
 from pic.core.held import Held
 from pic.core.ingress import Deletion, Ingress, IngressClass, Service
 from pic.core.notices import Notice
@@ -310,6 +311,7 @@ class Snapshot:
             read.
         now: The time of the API server, in RFC 3339; empty if it is unknown.
         state: What the engine's state knows; None if the run did not need it.
+        files: What pic read from manifest files; None without such files.
     """
 
     cluster_id: str = ""
@@ -327,6 +329,7 @@ class Snapshot:
     registers: Mapping[str, Register] | None = None
     now: str = ""
     state: StateMemory | None = None
+    files: FilesRead | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Reason(StrEnum):
     EDITED_BY_HAND = "EditedByHand"
     EMPTY_HOST = "EmptyHost"
     EXTERNAL_NAME_REFUSED = "ExternalNameRefused"
+    FILES_EXCLUDED = "FilesExcluded"
+    FILE_SKIPPED = "FileSkipped"
     FOREIGN_ANNOTATION = "ForeignAnnotation"
     FOREIGN_PROTECTION = "ForeignProtection"
     HELD = "Held"
@@ -50,7 +52,10 @@ class Reason(StrEnum):
     LABELS_REPAIRED = "LabelsRepaired"
     LEFT_BEHIND = "LeftBehind"
     LEFT_OUTSIDE = "LeftOutside"
+    NAMESPACE_ASSUMED = "NamespaceAssumed"
     NAMESPACE_NOT_FOUND = "NamespaceNotFound"
+    NOT_IN_FILES = "NotInFiles"
+    NOT_RENDERED = "NotRendered"
     NO_HOSTS = "NoHosts"
     NO_LONGER_OURS = "NoLongerOurs"
     NO_PATHS = "NoPaths"
@@ -89,9 +94,12 @@ NORMAL = frozenset(
         Reason.BEING_DELETED,
         Reason.BLOCK_ACCESS,
         Reason.CANARY_IGNORED,
+        Reason.FILES_EXCLUDED,
         Reason.FOREIGN_ANNOTATION,
         Reason.HELD_BY_FINALIZER,
         Reason.LABELS_REPAIRED,
+        Reason.NAMESPACE_ASSUMED,
+        Reason.NOT_IN_FILES,
         Reason.PATH_PATTERN,
         Reason.RECORD_EXISTS,
         Reason.RECORD_TAKEN_OVER,

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from pic.core.ingress import Ingress
 from pic.core.notices import Reason
+from pic.core.variables import not_filled_in
 from pic.planning import hosts
 from pic.planning.look_alikes import LookAlike, LookAlikes
 from pic.planning.notice_log import Problem
@@ -218,6 +219,8 @@ class _Reader:
         value = self.values[name]
         # Kubernetes allows 256 KiB of annotations on an object. A message needs only the beginning.
         shown = "null" if value is None else repr(value)[:80]
+        if variable := not_filled_in(value or ""):
+            shown = f"{shown} ({variable})"
         message = f"{PREFIX}{name} is {shown}, but must be {allowed}: {effect}"
         self.problems.append(
             Problem(Reason.INVALID_ANNOTATION, message, annotation=f"{PREFIX}{name}")

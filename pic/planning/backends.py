@@ -6,15 +6,18 @@ ends inside the cluster, where this name resolves. The scheme comes from the ann
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pic.core import names
 from pic.core.ingress import Backend, ResourceBackend, Service, ServiceBackend, ServicePort
 from pic.core.model import Target
 from pic.core.notices import Reason
+from pic.core.variables import not_filled_in
 from pic.planning import hosts
+from pic.planning.absences import Absences
 from pic.planning.notice_log import Problem, ProblemError
+from pic.settings.kinds import SERVICE
 from pic.settings.parse import Settings
 
 Services = Mapping[tuple[str, str], Service]
@@ -51,10 +54,12 @@ class Resolver:
 
     Attributes:
         services: The Services by namespace and name; None if Services were not read.
+        absences: Decides what it means that a Service was not read.
     """
 
     services: Services | None
     settings: Settings
+    absences: Absences = field(default_factory=Absences)
 
     def resolve(self, backend: Backend | None, namespace: str, scheme: str | None) -> Resolved:
         """Return the target of a backend, without a path.
@@ -67,28 +72,12 @@ class Resolver:
         Raises:
             BackendError: The backend cannot be resolved, or is not allowed.
         """
-        if backend is None:
-            raise BackendError(Reason.BACKEND_INVALID, "the backend names no Service")
-        if isinstance(backend, ResourceBackend):
-            raise BackendError(
-                Reason.RESOURCE_BACKEND,
-                f"the backend is {backend.description}, but must be a Service",
-            )
-        # Objects in manifest files have not passed the API server, and the name becomes part of a
-        # DNS name.
-        if not names.is_label_name(backend.service):
-            raise BackendError(
-                Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not a valid name of a Service"
-            )
-        if isinstance(backend.port, str) and backend.port.strip().isdigit():
-            raise BackendError(
-                Reason.BACKEND_INVALID,
-                f"port {backend.port[:20]!r} of Service {backend.service} is text, and no name of a"
-                " port has only digits: remove the quotes",
-            )
+        backend = _usable(backend)
         if self.services is None:
-            return self._unchecked(backend, namespace, scheme)
+            return self._unchecked(backend, namespace, scheme, "no Services were read")
         service = self.services.get((namespace, backend.service))
+        if service is None and self.absences.tolerates(SERVICE, namespace, backend.service):
+            return self._unchecked(backend, namespace, scheme, "the Service is not in the files")
         if service is None:
             raise BackendError(
                 Reason.BACKEND_NOT_FOUND,
@@ -98,13 +87,15 @@ class Resolver:
             return self._external(service, backend, scheme)
         return self._checked(service, backend, scheme)
 
-    def _unchecked(self, backend: ServiceBackend, namespace: str, scheme: str | None) -> Resolved:
+    def _unchecked(
+        self, backend: ServiceBackend, namespace: str, scheme: str | None, why: str
+    ) -> Resolved:
         # A plan from files need not include the Services. Only they know which number a name has.
         if not isinstance(backend.port, int):
             raise BackendError(
                 Reason.BACKEND_INVALID,
                 f"port {backend.port or ''!r} of Service {backend.service} cannot be resolved,"
-                " because no Services were read: add the Service, or use a port number",
+                f" because {why}: add the Service, or use its port number",
             )
         number = _legal(backend.port, backend.service)
         address = self._address(backend.service, namespace)
@@ -155,6 +146,33 @@ class Resolver:
         if by_port is None and remark is None and method == "http":
             remark = _guess(service, port)
         return Resolved(Target(address, number, method), remark)
+
+
+def _usable(backend: Backend | None) -> ServiceBackend:
+    """Return a backend that can name a Service and a port; raise an error for any other."""
+    if backend is None:
+        raise BackendError(Reason.BACKEND_INVALID, "the backend names no Service")
+    if isinstance(backend, ResourceBackend):
+        raise BackendError(
+            Reason.RESOURCE_BACKEND,
+            f"the backend is {backend.description}, but must be a Service",
+        )
+    port = backend.port if isinstance(backend.port, str) else ""
+    if variable := not_filled_in(backend.service) or not_filled_in(port):
+        raise BackendError(Reason.BACKEND_INVALID, f"the backend has a {variable}")
+    # Objects in manifest files have not passed the API server, and the name becomes part of a
+    # DNS name.
+    if not names.is_label_name(backend.service):
+        raise BackendError(
+            Reason.BACKEND_INVALID, f"{backend.service[:80]!r} is not a valid name of a Service"
+        )
+    if port.strip().isdigit():
+        raise BackendError(
+            Reason.BACKEND_INVALID,
+            f"port {port[:20]!r} of Service {backend.service} is text, and no name of a port has"
+            " only digits: remove the quotes",
+        )
+    return backend
 
 
 def _matching(service: Service, wanted: int | str | None) -> list[ServicePort]:

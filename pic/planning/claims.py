@@ -342,7 +342,9 @@ def _decide(
     # The sort is stable, so within each group the claims stay in the order of their age.
     ranked = sorted(claims, key=rank)
     winner = ranked[0].ingress
-    why = "its namespace already has it" if owns(ranked[0]) else "it is older"
+    # Ingresses in files have no age.
+    precedes = "it is older" if winner.created else "it is the first by name"
+    why = "its namespace already has it" if owns(ranked[0]) else precedes
     if not owns(ranked[0]) and winner.age > min(claim.ingress.age for claim in claims):
         why = "the older Ingress is being deleted"
     message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, because {why}"

@@ -10,9 +10,13 @@ from functools import lru_cache
 import idna
 from publicsuffixlist import PublicSuffixList
 
+from pic.core.variables import not_filled_in
+from pic.core.visible import visible
+
 # RFC 1123: letters, digits and hyphens, with no hyphen at either end of a label. RFC 1035: at most
 # 63 characters for each label, and 253 for the whole name as text.
 _PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
+_ALLOWED = re.compile(r"[a-z0-9.-]")
 
 
 class UnusableHostError(ValueError):
@@ -35,7 +39,8 @@ def normalise(text: str) -> str:
         host = _to_ascii(host)
     host = host.removesuffix(".")
     if problem := _problem(host):
-        raise UnusableHostError(problem)
+        # The likely cause: a variable may contain a colon, and looks like an IPv6 address then.
+        raise UnusableHostError(not_filled_in(text) or problem)
     return host
 
 
@@ -55,7 +60,7 @@ def _to_ascii(host: str) -> str:
     try:
         return idna.encode(host, uts46=True, transitional=False, std3_rules=True).decode("ascii")
     except idna.IDNAError as error:
-        problem = _problem(host) or f"it is not a valid IDNA name: {error}"
+        problem = not_filled_in(host) or _problem(host) or f"it is not a valid IDNA name: {error}"
         raise UnusableHostError(problem) from error
 
 
@@ -64,10 +69,9 @@ def _problem(host: str) -> str:
     plain = _PLAIN.fullmatch(host) is not None
     if plain and len(host) <= 253 and not host[-1].isdigit():
         return ""  # Takes almost every host past the slow check for an address.
-    # The first match is reported, so the likely cause comes before its consequences: an unreplaced
-    # variable may also contain a colon, and so does an IPv6 address.
+    # The first match is reported, so the likely cause comes before its consequences: an IPv6
+    # address also contains a colon.
     for applies, problem in (
-        ("${" in host or "{{" in host, "it contains a variable that was not replaced"),
         # Pangolin needs a licence for wildcards (docs/limits.md).
         ("*" in host, "wildcards are not supported"),
         (_is_address(host), "it is an IP address, not a host name"),
@@ -102,7 +106,10 @@ def _label_problem(host: str) -> str:
         ):
             if applies:
                 return problem
-    return "it contains a character that host names do not allow"
+    wrong = next(char for char in host if not _ALLOWED.fullmatch(char))
+    # Some characters look like others, such as a dot.
+    code_point = "" if wrong.isascii() and wrong.isprintable() else f" (U+{ord(wrong):04X})"
+    return f"it contains '{visible(wrong)}'{code_point}, which host names do not allow"
 
 
 def suffix_of(host: str, domains: tuple[str, ...]) -> str | None:

@@ -31,7 +31,7 @@ from pic.planning.live_form import held_spec
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.ownership import OwnerKind
 from pic.planning.routes import Route, Routes
-from pic.planning.tunnels import ResolvedTunnel
+from pic.planning.tunnels import ResolvedTunnel, crd_name
 from pic.settings.parse import ForeignProtection, PathRouting, Settings
 
 # A host that loses its last path for one of these is deleted; for any other reason it is held.
@@ -65,6 +65,7 @@ class Merger:
     Attributes:
         stack: The value of the stack label.
         now: The time in RFC 3339 and UTC; empty if it is unknown.
+        on_cluster: Whether the schema is that of a CRD in a cluster.
     """
 
     resolver: Resolver
@@ -74,6 +75,7 @@ class Merger:
     stack: str
     notices: NoticeLog
     now: str = ""
+    on_cluster: bool = True
 
     def resource(self, contest: Contest) -> Resource | None:
         """Return what should exist for a host; None for nothing."""
@@ -110,6 +112,10 @@ class Merger:
         if not routing.routes or (contest.live and routing.flaws & HOLDING):
             return None if routing.flaws <= DELETING else self._held(contest)
         return self._resource(contest, claims, self._spec(contest, head, tunnel, routing), name)
+
+    @property
+    def _crd(self) -> str:
+        return crd_name(on_cluster=self.on_cluster)
 
     def _resource(
         self, contest: Contest, claims: Sequence[Claim], spec: Spec, name: str
@@ -202,7 +208,7 @@ class Merger:
         if head.subdomain is not None or self.schema.subdomain_optional:
             return None
         message = (
-            f"{head.host} is its own base domain, and the installed CRD requires a subdomain: use a"
+            f"{head.host} is its own base domain, and {self._crd} requires a subdomain: use a"
             " subdomain, name a parent domain in the annotation domain-name or in pic:domains, or"
             " upgrade the Pangolin operator"
         )
@@ -227,7 +233,7 @@ class Merger:
             claim for claim in contest.claims if claim.options.sso or claim.options.block_access
         ]
         message = (
-            "the installed CRD has no sso and no blockAccess, so the host would be open to the"
+            f"{self._crd} has no sso and no blockAccess, so the host would be open to the"
             " public: upgrade the Pangolin operator, or remove the annotation"
         )
         for claim in claims:
@@ -245,7 +251,8 @@ class Merger:
             "domain": {(claim.domain, claim.subdomain) for claim in claims},
         }
         for option in (option for option, values in views.items() if len(values) > 1):
-            rule = "true wins" if option in _PROTECTING else "the oldest Ingress decides"
+            first = claims[0].ingress.precedence
+            rule = "true wins" if option in _PROTECTING else f"{first} decides"
             message = f"the Ingresses of {host} disagree on {option}: {rule}"
             for claim in claims:
                 self.notices.add(claim.ingress, Problem(Reason.ANNOTATION_CONFLICT, message, host))
@@ -315,7 +322,7 @@ class Merger:
         """Return the target of the root or of the shortest path, and report the other paths."""
         best, *others = sorted(routing.routes, key=_single_order)
         for route in others:
-            message = f"the installed CRD allows one target per host: {route.written} is left out"
+            message = f"{self._crd} allows one target per host: {route.written} is left out"
             self.notices.add(
                 route.ingress, Problem(Reason.SINGLE_TARGET_ONLY, message, routing.host)
             )

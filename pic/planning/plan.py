@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import edits, guarding, register_notices
+from pic.planning import edits, file_notices, guarding, register_notices
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import Planner, PlanRequest
 
@@ -28,6 +28,8 @@ def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
             about = Ref("Namespace", "", namespace.name)
             message = "pic:namespaces lists it, but the cluster does not have it"
             notices.put(Notice(Reason.NAMESPACE_NOT_FOUND, about, message))
+    for notice in file_notices.notices(request.snapshot.files):
+        notices.put(notice)
     parts = [planner.plan(request, notices) for planner in planners]
     plan = Plan(
         resources=tuple(resource for part in parts for resource in part.resources),

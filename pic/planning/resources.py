@@ -11,6 +11,7 @@ from pic.core import names
 from pic.core.model import Resource, Snapshot
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning import deletions, merge
+from pic.planning.absences import Absences
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
 from pic.planning.inventory import Inventory
@@ -25,20 +26,22 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     """Return one resource for each public host, sorted by host."""
     snapshot, settings = request.snapshot, request.settings
     inventory = Inventory(snapshot.live, request.memory)
-    claims = Claims(Tunnels(snapshot, settings), inventory, settings, notices)
-    selected = select(snapshot.ingresses, snapshot.classes, settings, notices)
+    absences = Absences(snapshot.files)
+    claims = Claims(Tunnels(snapshot, settings, absences), inventory, settings, notices)
+    selected = select(snapshot.ingresses, snapshot.classes, settings, notices, absences)
     claimed = [claim for ingress in selected for claim in claims.of(ingress)]
     # An Ingress with an error may still want its hosts, so its live hosts stay as they are.
     claimed += [claim for ingress in snapshot.unreadable for claim in claims.of_unreadable(ingress)]
     stack = names.label_value(request.stack)
     merger = merge.Merger(
-        _resolver(snapshot, settings),
+        _resolver(snapshot, settings, absences),
         inventory,
         snapshot.schema,
         settings,
         stack,
         notices,
         snapshot.now,
+        on_cluster=bool(snapshot.cluster_id),
     )
     contests = settle(claimed, inventory, request.memory, notices)
     resources = tuple(filter(None, map(merger.resource, contests)))
@@ -47,6 +50,7 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
         *merge.repaired_label_notices(inventory, resources),
         *merge.left_behind_notices(inventory, resources),
         *deletions.object_notices(inventory.going, resources, snapshot.now),
+        *absences.notices(),
     ):
         notices.put(notice)
     return resources
@@ -66,8 +70,8 @@ def _too_many(snapshot: Snapshot, planned: Sequence[Resource], limit: int) -> Se
     return (Notice(Reason.TOO_MANY_HOSTS, Ref("Setting", "", "operatorLimit"), message),)
 
 
-def _resolver(snapshot: Snapshot, settings: Settings) -> Resolver:
+def _resolver(snapshot: Snapshot, settings: Settings, absences: Absences) -> Resolver:
     if snapshot.services is None:
-        return Resolver(None, settings)
+        return Resolver(None, settings, absences)
     services = {(service.namespace, service.name): service for service in snapshot.services}
-    return Resolver(services, settings)
+    return Resolver(services, settings, absences)

@@ -11,6 +11,7 @@ from typing import NamedTuple, assert_never
 from pic.core.ingress import Backend, Ingress, IngressPath, PathType
 from pic.core.model import Target
 from pic.core.notices import Reason
+from pic.core.variables import not_filled_in
 from pic.planning import paths
 from pic.planning.annotations import PREFIX
 from pic.planning.backends import BackendError, Resolver
@@ -68,7 +69,7 @@ class Routes:
             self._defaulted = True
             self._resolve(backend, paths.ROOT, "the default backend", claim)
         elif self._defaulted:
-            message = f"the default backend of an older Ingress already serves {self.host}"
+            message = f"the default backend of another Ingress already serves {self.host}"
             self.notices.add(claim.ingress, Problem(Reason.DUPLICATE_PATH, message, self.host))
 
     def _add_path(self, path: IngressPath, claim: Claim) -> None:
@@ -116,6 +117,9 @@ class Routes:
 
 
 def _dialect_problem(match: PathMatch, written: str, host: str) -> Problem | None:
+    if variable := not_filled_in(written):
+        message = f"{written} matches only this very text: {variable}"
+        return Problem(Reason.PATH_PATTERN, message, host, urgent=True)
     match match.dialect:
         case Dialect.PLAIN:
             return None

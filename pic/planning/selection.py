@@ -4,17 +4,21 @@ The class decides first: `spec.ingressClassName`, else the legacy annotation. So
 cert-manager and canaries of ingress-nginx repeat the host of another Ingress, so they own none.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache, partial
 
+from pic.core.files import FilesRead
 from pic.core.ingress import Ingress, IngressClass, IngressPath, ServiceBackend
 from pic.core.notices import Reason
 from pic.planning import annotations
+from pic.planning.absences import DEFAULT_CLASS, Absences
 from pic.planning.annotations import IngressOptions, Switch
 from pic.planning.foreign import notices as foreign_notices
 from pic.planning.foreign import reading
 from pic.planning.notice_log import NoticeLog, Problem
+from pic.settings.kinds import INGRESS_CLASS
 from pic.settings.parse import ForeignProtection, Settings
 
 # cert-manager marks the Ingresses and Services of its HTTP-01 challenges in these ways.
@@ -50,6 +54,7 @@ def select(
     classes: tuple[IngressClass, ...] | None,
     settings: Settings,
     notices: NoticeLog,
+    absences: Absences | None = None,
 ) -> Iterator[Selected]:
     """Yield the Ingresses that pic exposes.
 
@@ -58,8 +63,10 @@ def select(
         classes: The IngressClasses; None if they were not read.
         settings: They have the class patterns and the tunnels of the classes.
         notices: Gets the Ingresses that are ignored, and the annotations that are not usable.
+        absences: Decides what it means that no default class was read; None for a whole cluster.
     """
-    default = _default_class(classes, settings)
+    # Only an Ingress without a class needs the default class, so only that one misses it.
+    default = cache(partial(_default_class, classes, settings, absences or Absences()))
     for ingress in ingresses:
         name = _our_class(ingress, default, settings)
         options = _options(ingress, settings) if name else annotations.NO_OPTIONS
@@ -91,35 +98,44 @@ def class_of(ingress: Ingress) -> str:
     return ingress.class_name or ingress.annotations.get(annotations.LEGACY_CLASS) or ""
 
 
-def _our_class(ingress: Ingress, default: str, settings: Settings) -> str:
+def any_ours(
+    ingresses: Iterable[Ingress], classes: tuple[IngressClass, ...] | None, settings: Settings
+) -> bool:
+    """Say whether an Ingress of files has a class that pic exposes."""
+    default = cache(partial(_default_class, classes, settings, Absences(FilesRead(partial=True))))
+    return any(_our_class(ingress, default, settings) for ingress in ingresses)
+
+
+def _our_class(ingress: Ingress, default: Callable[[], str], settings: Settings) -> str:
     """Return the class that makes an Ingress ours; an empty string if it is not ours."""
     name = class_of(ingress)
     if not name:
-        return default
-    return name if _is_ours(name, settings) else ""
+        return default()
+    return name if is_ours(name, settings) else ""
 
 
-def _is_ours(name: str, settings: Settings) -> bool:
+def is_ours(name: str, settings: Settings) -> bool:
+    """Say whether a class is one of those whose Ingresses pic exposes."""
     # The suffix names the tunnel, so a class without one cannot be meant.
     if name == f"{_OWN_CLASS}-":
         return False
     return any(fnmatchcase(name, pattern) for pattern in settings.ingress_classes if pattern)
 
 
-def _default_class(classes: tuple[IngressClass, ...] | None, settings: Settings) -> str:
+def _default_class(
+    classes: tuple[IngressClass, ...] | None, settings: Settings, absences: Absences
+) -> str:
     """Return the class of Ingresses without one; the pattern "" includes those."""
     if "" not in settings.ingress_classes:
         return ""
     # A plan from files need not include the classes. Then the setting alone decides.
     if classes is None:
         return _OWN_CLASS
-    defaults = sorted(
-        ingress_class.name
-        for ingress_class in classes
-        if ingress_class.default and _is_ours(ingress_class.name, settings)
-    )
+    defaults = sorted(ingress_class.name for ingress_class in classes if ingress_class.default)
+    if not defaults and absences.tolerates(INGRESS_CLASS, "", DEFAULT_CLASS):
+        return _OWN_CLASS
     # Several classes may be marked as default. The first by name counts, whatever their order.
-    return defaults[0] if defaults else ""
+    return next((name for name in defaults if is_ours(name, settings)), "")
 
 
 def _class_tunnel(name: str, settings: Settings) -> str:

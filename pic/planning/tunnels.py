@@ -15,8 +15,10 @@ from functools import partial
 from pic.core import names
 from pic.core.model import LiveResource, Organization, Snapshot, Tunnel, TunnelRef
 from pic.core.notices import Reason
+from pic.core.variables import not_filled_in
+from pic.planning.absences import Absences
 from pic.planning.notice_log import Problem, ProblemError
-from pic.settings.kinds import tunnel_search
+from pic.settings.kinds import ORGANIZATION, TUNNEL, tunnel_search
 from pic.settings.parse import Settings
 
 _OWN = ', or list "." in pic:tunnelNamespaces to use the tunnels in the namespace of the Ingress'
@@ -44,8 +46,11 @@ class ResolvedTunnel:
 class Tunnels:
     """Finds tunnels by name, and remembers the answers."""
 
-    def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
+    def __init__(
+        self, snapshot: Snapshot, settings: Settings, absences: Absences | None = None
+    ) -> None:
         self._settings = settings
+        self._absences = absences or Absences()
         self._checked = snapshot.tunnels is not None
         # A plan from files alone knows no cluster.
         self._on_cluster = bool(snapshot.cluster_id)
@@ -106,8 +111,9 @@ class Tunnels:
     def _find(self, reference: str, namespace: str) -> ResolvedTunnel:
         tunnel_namespace, slash, name = reference.rpartition("/")
         if not names.is_object_name(name) or (slash and not names.is_label_name(tunnel_namespace)):
+            remark = f": {variable}" if (variable := not_filled_in(reference)) else ""
             raise TunnelError(
-                Reason.TUNNEL_NOT_FOUND, f"{reference[:80]!r} is not the name of a tunnel"
+                Reason.TUNNEL_NOT_FOUND, f"{reference[:80]!r} is not the name of a tunnel{remark}"
             )
         search = tunnel_search(self._settings, namespace)
         if tunnel_namespace:
@@ -119,9 +125,10 @@ class Tunnels:
         )
 
     def _locate(self, name: str, search: Sequence[str], namespace: str) -> Tunnel:
+        place = next(iter(search), namespace)
         # A plan from files need not include the tunnels. Then every name counts as correct.
-        if not self._checked:
-            return Tunnel(next(iter(search), namespace), name, status="Ready")
+        if not self._checked or self._may_exist(name, search, place):
+            return Tunnel(place, name, status="Ready")
         if search:
             return self._existing(name, search)
         if self._on_cluster:
@@ -132,11 +139,15 @@ class Tunnels:
             )
         return self._by_key.get((namespace, name)) or self._only(name, namespace)
 
+    def _may_exist(self, name: str, search: Sequence[str], place: str) -> bool:
+        """Say whether a tunnel that was not read may exist all the same."""
+        read = self._in(name, search) if search else self._by_name[name]
+        return not read and self._absences.tolerates(TUNNEL, place, name)
+
     def _existing(self, name: str, search: Sequence[str]) -> Tunnel:
         """Return the first tunnel of a name in some namespaces, in their order."""
-        for namespace in search:
-            if tunnel := self._by_key.get((namespace, name)):
-                return tunnel
+        if tunnel := self._in(name, search):
+            return tunnel
         where = f"namespace {search[0]}" if len(search) == 1 else f"namespaces {', '.join(search)}"
         remedy = "create it, or correct the name"
         if self._settings.tunnel_namespace is None:
@@ -144,6 +155,10 @@ class Tunnels:
         raise TunnelError(
             Reason.TUNNEL_NOT_FOUND, f"PangolinTunnel {name} does not exist in {where}: {remedy}"
         )
+
+    def _in(self, name: str, search: Sequence[str]) -> Tunnel | None:
+        tunnels = (self._by_key.get((namespace, name)) for namespace in search)
+        return next(filter(None, tunnels), None)
 
     def _only(self, name: str, namespace: str) -> Tunnel:
         candidates = self._by_name[name]
@@ -165,10 +180,11 @@ class Tunnels:
     def _ref(self, tunnel: Tunnel, namespace: str) -> TunnelRef:
         elsewhere = tunnel.namespace != namespace
         if elsewhere and not self._namespaced:
+            crd = crd_name(on_cluster=self._on_cluster)
             raise TunnelError(
                 Reason.TUNNEL_NOT_FOUND,
-                f"tunnel {tunnel.name} is in namespace {tunnel.namespace}, but the installed CRD"
-                f" allows only tunnels in namespace {namespace}: upgrade the Pangolin operator",
+                f"tunnel {tunnel.name} is in namespace {tunnel.namespace}, but {crd} allows only"
+                f" tunnels in namespace {namespace}: upgrade the Pangolin operator",
             )
         # Without a namespace, the CRD means the namespace of the object.
         named = self._namespaced and (elsewhere or self._settings.tunnel_namespace is not None)
@@ -178,6 +194,8 @@ class Tunnels:
         if tunnel.organization is None or self._organizations is None:
             return None
         organization = self._organizations.get(tunnel.organization)
+        if organization is None and self._absences.tolerates(ORGANIZATION, *tunnel.organization):
+            return None
         if organization is None:
             raise TunnelError(
                 Reason.ORGANIZATION_NOT_FOUND,
@@ -186,6 +204,11 @@ class Tunnels:
                 " organizationRef",
             )
         return organization
+
+
+def crd_name(*, on_cluster: bool) -> str:
+    """Return how a message names the CRD that limits what pic can declare."""
+    return "the installed CRD" if on_cluster else "the CRD that pic assumes for files"
 
 
 def declared_tunnel(live: LiveResource) -> TunnelRef | None:

@@ -11,6 +11,7 @@ from pic.settings.parse import Settings
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import Branch, propose
+from pic.snapshot.manifests import FileOptions
 
 if TYPE_CHECKING:
     from pic.cluster.listing import Transport
@@ -79,7 +80,7 @@ def live_snapshot(
     environment: Mapping[str, str],
     paths: Sequence[str] = (),
     snapshot_path: str = "",
-    namespace: str = "",
+    options: FileOptions | None = None,
 ) -> Snapshot:
     """Return the snapshot of the cluster, with manifest files laid over it.
 
@@ -88,12 +89,12 @@ def live_snapshot(
         environment: Holds the kubeconfig and credentials.
         paths: The manifest files.
         snapshot_path: The path of a snapshot file, or `-` for standard input.
-        namespace: The namespace of objects that name none; empty means `default`.
+        options: How to read the manifest files; None takes the defaults.
 
     Raises:
         ClusterError: The cluster could not be read completely.
         ManifestError: A file cannot be read.
     """
     raw = read_cluster_or_file(settings, environment, snapshot_path)
-    branch = Branch(paths, namespace=namespace)
+    branch = Branch(paths, options=options or FileOptions())
     return assemble.snapshot(propose(raw, branch, settings).after)

@@ -60,7 +60,8 @@ FIELDS = (
         "namespaces",
         readers.list_of(readers.namespace),
         _NAMESPACES,
-        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces.",
+        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces. "
+        "Objects of other namespaces do not count in manifest files either.",
         ("PIC_WATCH_NAMESPACES", "WATCH_NAMESPACE"),
     ),
     Field(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pic.core import names
+from pic.core.files import FilesRead
 from pic.core.ingress import Deletion, Ingress
 from pic.core.json_values import MalformedError, Raw, text
 from pic.core.model import (
@@ -34,6 +35,7 @@ from pic.settings.kinds import (
     TUNNEL,
 )
 from pic.snapshot import pangolin, parse, register
+from pic.snapshot.manifests import Manifests
 from pic.snapshot.pangolin import SCHEMA_TARGETS
 
 T = TypeVar("T")
@@ -51,6 +53,8 @@ class RawSnapshot:
         records: The records in Pi-hole; None if Pi-hole is no target or did not answer.
         unanswered: Why Pi-hole did not answer; None if it did, or is no target.
         now: The time of the API server, in RFC 3339; empty if it is unknown.
+        files: What pic read from the files of `--manifests`; None without such files.
+        origins: The file and the line of objects that come from files, by `id`.
     """
 
     objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
@@ -59,6 +63,15 @@ class RawSnapshot:
     records: tuple[LiveRecord, ...] | None = None
     unanswered: Unanswered | None = None
     now: str = ""
+    files: FilesRead | None = None
+    origins: Mapping[int, str] = field(default_factory=dict, compare=False)
+
+
+def from_manifests(read: Manifests, schema: Schema) -> RawSnapshot:
+    """Sort the objects of files by kind, and keep what was read and where."""
+    raw = from_documents((document.body for document in read.documents), schema)
+    origins = {id(document.body): document.where for document in read.documents}
+    return replace(raw, files=read.files, origins=origins)
 
 
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
@@ -112,6 +125,7 @@ class _Assembly:
             unanswered=self.raw.unanswered,
             registers=self.registers(),
             now=parse.timestamp(self.raw.now),
+            files=self.raw.files,
         )
 
     def registers(self) -> dict[str, Register] | None:
@@ -126,7 +140,9 @@ class _Assembly:
             try:
                 parsed.append(reader(body))
             except MalformedError as error:
-                self.unreadable.append(_unreadable(kind, body, str(error)))
+                origin = self.raw.origins.get(id(body))
+                problem = f"{error} ({origin})" if origin else str(error)
+                self.unreadable.append(_unreadable(kind, body, problem))
         return tuple(parsed)
 
 

@@ -7,10 +7,11 @@ that the branch deletes are missing.
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO, TextIO
 
 from pic.core.errors import SettingsError
+from pic.core.files import FilesRead
 from pic.core.model import Schema, Snapshot
 from pic.core.outside import OutsideExposure
 from pic.settings.kinds import KINDS
@@ -18,6 +19,7 @@ from pic.settings.parse import Settings
 from pic.snapshot import assemble, manifests, outside, overlay, pangolin
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.manifest_files import STDIN
+from pic.snapshot.manifests import FileOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +31,27 @@ class Branch:
         base: The same files on the target branch. The branch deletes an object that is in a base
             file but not in the manifests.
         removed: Files whose objects the branch deletes.
-        namespace: The namespace of objects that name none; empty if the user has not said it.
+        options: How to read all of them.
     """
 
     manifests: Sequence[str] = ()
     base: Sequence[str] = ()
     removed: Sequence[str] = ()
-    namespace: str = ""
+    options: FileOptions = field(default_factory=FileOptions)
 
     def __bool__(self) -> bool:
         """Return whether there are any files."""
         return bool(self.manifests or self.base or self.removed)
 
     @property
-    def default_namespace(self) -> str | None:
-        """The namespace of objects that name none; None if a guess could hide a deletion."""
-        if self.namespace or not (self.base or self.removed):
-            return self.namespace or manifests.DEFAULT_NAMESPACE
-        return None
+    def deletes(self) -> bool:
+        """Whether the branch may delete objects, which pic must not miss."""
+        return bool(self.base or self.removed)
+
+    @property
+    def careful_options(self) -> FileOptions:
+        """The options, without a guess that could hide a deletion."""
+        return replace(self.options, guess=not self.deletes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class Proposal:
 def read_files(
     paths: Sequence[str],
     schema: Schema,
-    namespace: str | None = manifests.DEFAULT_NAMESPACE,
+    options: FileOptions,
     stdin: TextIO | BinaryIO | None = None,
 ) -> RawSnapshot:
     """Read manifest files, and standard input for `-`.
@@ -76,36 +81,41 @@ def read_files(
     Args:
         paths: Files, folders, and `-`.
         schema: What PangolinResources can hold.
-        namespace: The namespace of objects that name none; None refuses such objects.
+        options: How to read the files.
         stdin: Read for `-`; None means the standard input of this process.
 
     Raises:
         ManifestError: A file cannot be read.
     """
-    documents = manifests.read(paths, sys.stdin.buffer if stdin is None else stdin, namespace)
-    return assemble.from_documents((document.body for document in documents), schema)
+    read = manifests.read(paths, sys.stdin.buffer if stdin is None else stdin, options)
+    return assemble.from_manifests(read, schema)
 
 
 def offline_snapshot(
     paths: Sequence[str],
     settings: Settings,
-    namespace: str = "",
+    options: FileOptions | None = None,
     stdin: TextIO | BinaryIO | None = None,
+    *,
+    complete: bool = False,
 ) -> Snapshot:
     """Build a snapshot from manifest files alone.
 
     Args:
         paths: Files, folders, and `-`.
         settings: Limit the namespaces, as in a run on the cluster.
-        namespace: The namespace of objects that name none; empty means `default`.
+        options: How to read the files; None takes the defaults.
         stdin: Read for `-`; None means the standard input of this process.
+        complete: Whether an object of a kind in the files does not exist unless they have it.
 
     Raises:
         ManifestError: A file cannot be read.
     """
     schema = pangolin.fixed_schema(settings.resource_schema) or pangolin.SCHEMA_TARGETS
-    files = read_files(paths, schema, namespace or manifests.DEFAULT_NAMESPACE, stdin)
-    return assemble.snapshot(overlay.restrict(assemble.as_live(files), _namespaces(settings)))
+    raw = read_files(paths, schema, options or FileOptions(), stdin)
+    files = replace(raw.files or FilesRead(), partial=not complete)
+    raw = replace(overlay.restrict(assemble.as_live(raw), _namespaces(settings)), files=files)
+    return assemble.snapshot(raw)
 
 
 def check_stdin(*groups: Sequence[str]) -> None:
@@ -125,9 +135,17 @@ def propose(raw: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
     """Add the files of a branch to the live objects, and take out what the branch deletes.
 
     Raises:
-        SettingsError: The branch has base files but no manifests.
+        SettingsError: The branch has base files but no manifests, or may skip files while it
+            deletes objects.
         ManifestError: A file cannot be read.
     """
+    if branch.options.skip_broken and branch.deletes:
+        raise SettingsError(
+            [
+                "--skip-broken cannot be used with --base or --removed: an object in a skipped file"
+                " would count as deleted, or its deletion would be missed"
+            ]
+        )
     if branch.base and not branch.manifests:
         raise SettingsError(
             [
@@ -140,7 +158,7 @@ def propose(raw: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
     paths = (_existing_manifests(branch), branch.base, branch.removed)
     namespaces = _namespaces(settings)
     new, old, removed = (
-        overlay.restrict(read_files(group, raw.schema, branch.default_namespace), namespaces)
+        overlay.restrict(read_files(group, raw.schema, branch.careful_options), namespaces)
         for group in paths
     )
     # An object that only moves to another file is in `new` as well, so it is not removed.
@@ -151,7 +169,9 @@ def propose(raw: RawSnapshot, branch: Branch, settings: Settings) -> Proposal:
     # A notice counts as new if it exists neither live nor on the target branch.
     before = (live, overlay.lay_over(live, old)) if branch.base else (live,)
     exposures = outside.exposures(raw, new=new, old=old, removed=removed)
-    return Proposal(overlay.lay_over(remaining, new), before, exposures)
+    # Only the files of the branch: a report always says what it could not show of them.
+    after = replace(overlay.lay_over(remaining, new), files=new.files)
+    return Proposal(after, before, exposures)
 
 
 def _existing_manifests(branch: Branch) -> Sequence[str]:

@@ -4,23 +4,50 @@ Files may come from a pull request of a stranger. So YAML is read without PyYAML
 (`yaml_reader`), and no input makes pic run code, recurse without end or fill the memory.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import BinaryIO, TextIO, TypeGuard
 
 from pic.core.errors import ManifestError
+from pic.core.files import FilesRead
 from pic.core.json_values import text as as_text
-from pic.settings.kinds import BY_NAME, Kind
-from pic.snapshot import manifest_files
+from pic.planning.annotations import LEGACY_CLASS
+from pic.settings.kinds import INGRESS, KINDS, Kind
+from pic.snapshot import encodings, manifest_files, templates
+from pic.snapshot.file_filter import FileFilter
+from pic.snapshot.manifest_files import Renderer
+from pic.snapshot.rendering import Rendering, Tool
 from pic.snapshot.yaml_reader import ParsedDocument, TextError, documents
 
-TEMPLATE_HINT = (
-    "if this is a Helm template, render it first: helm template … | pic plan --manifests -"
-)
 NAMESPACE_HINT = "write metadata.namespace, or pass --namespace NAME"
 
 DEFAULT_NAMESPACE = "default"
 _Raw = Mapping[str, object]
+_KINDS = {kind.name: kind for kind in KINDS}
+_INGRESS = _KINDS[INGRESS]
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """How to read manifest files.
+
+    Attributes:
+        namespace: The namespace of objects that name none; empty if the user has not said it.
+        guess: Whether such objects are in `default` then. Otherwise one of a kind that pic reads is
+            an error, because a guess could hide a deletion.
+        exclude: Patterns of files that do not count, relative to their folder.
+        skip_broken: Whether to leave out files that cannot be read.
+        render: The tool that renders folders; None reads their files as they are.
+    """
+
+    namespace: str = ""
+    guess: bool = True
+    exclude: Sequence[str] = ()
+    skip_broken: bool = False
+    render: Tool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +63,74 @@ class Document:
     body: Mapping[str, object]
 
 
-def read(
-    paths: Sequence[str], stdin: TextIO | BinaryIO, namespace: str | None = DEFAULT_NAMESPACE
-) -> tuple[Document, ...]:
-    """Read all objects in files, in folders and, for `-`, in standard input.
+@dataclass(frozen=True, slots=True)
+class Manifests:
+    """The objects in files.
 
-    The objects come in the order of the paths, and within a folder in the order of the file names.
+    Attributes:
+        documents: In the order of the paths, and within a folder of the file names.
+        files: What was read and left out.
+    """
+
+    documents: tuple[Document, ...]
+    files: FilesRead
+
+
+def read(
+    paths: Sequence[str], stdin: TextIO | BinaryIO, options: FileOptions | None = None
+) -> Manifests:
+    """Read all objects in files, in folders and, for `-`, in standard input.
 
     Args:
         paths: Files, folders, and `-`.
         stdin: Read for `-`.
-        namespace: The namespace of objects that name none. None refuses such an object, if it is of
-            a kind that pic reads.
+        options: How to read; None takes the defaults.
 
     Raises:
-        ManifestError: A file cannot be read, an object occurs twice, or its namespace is unclear.
+        ManifestError: A file cannot be read, two objects are the same and differ, or a namespace is
+            unclear.
     """
-    objects = [
-        _placed(document, namespace)
-        for where, content in manifest_files.contents(paths, stdin)
-        for document in parse(content, where)
-    ]
-    _refuse_duplicates(objects)
-    return tuple(objects)
+    options = options or FileOptions()
+    filter_ = FileFilter(options.exclude, skip_broken=options.skip_broken)
+    read_files, found = 0, list[Document]()
+    for where, content in manifest_files.contents(
+        paths, stdin, files=filter_, renderer=_renderer(options)
+    ):
+        try:
+            # The whole file, so that a broken one leaves nothing behind.
+            objects = list(parse(content, where))
+            found += objects
+            read_files += 1
+            if any(map(_is_of_flux, objects)):
+                filter_.forget(PurePath(where))
+        except ManifestError as error:
+            filter_.refuse(error)
+    if filter_.skipped and not read_files:
+        first = filter_.skipped[0]
+        problem = f"{first.problem} (--skip-broken skips every file: {len(filter_.skipped)})"
+        raise ManifestError(first.where, problem)
+    placed = [_placed(document, options) for document in found]
+    return Manifests(
+        tuple(_distinct(placed, filter_)),
+        FilesRead(
+            files=read_files,
+            objects=len(found),
+            excluded=filter_.excluded,
+            skipped=tuple(filter_.skipped),
+            assumed=0 if options.namespace else sum(map(_lacks_namespace, found)),
+            classes=Counter(_class_of(it.body) for it in found if _kind(it.body) is _INGRESS),
+            kustomizations=tuple(filter_.kustomizations),
+        ),
+    )
+
+
+def _is_of_flux(document: Document) -> bool:
+    # Flux has a kind of the same name, and many repositories keep it in a file of the same name.
+    return _group(document.body) == "kustomize.toolkit.fluxcd.io"
+
+
+def _renderer(options: FileOptions) -> Renderer | None:
+    return Rendering(options.render, options.namespace) if options.render else None
 
 
 def parse(text: str | bytes, source: str) -> Iterator[Document]:
@@ -75,23 +147,13 @@ def parse(text: str | bytes, source: str) -> Iterator[Document]:
     Raises:
         ManifestError: The text cannot be read; the message names file and line.
     """
-    decoded = _decoded(text, source)
+    decoded = encodings.decoded(text, source)
     try:
         for document in documents(decoded):
             yield from _objects(document, source)
     except TextError as error:
-        hint = f"; {TEMPLATE_HINT}" if "{{" in decoded else ""
+        hint = f"; {templates.hint(source)}" if "{{" in decoded else ""
         raise ManifestError(f"{source}:{error.line}", f"{error}{hint}") from error
-
-
-def _decoded(text: str | bytes, source: str) -> str:
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    try:
-        # This codec drops a byte order mark at the start, which some editors on Windows write.
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ManifestError(f"{source}:{line}", "the file is not UTF-8 text") from error
 
 
 def _objects(document: ParsedDocument, source: str) -> Iterator[Document]:
@@ -157,23 +219,30 @@ def _completed(item: _Raw, inside: _Raw) -> _Raw:
     return {**item, **missing} if missing else item
 
 
-def _placed(document: Document, namespace: str | None) -> Document:
-    """Return an object of a kind that pic reads with its namespace."""
+def _lacks_namespace(document: Document) -> bool:
+    """Say whether an object of a kind that pic reads should name a namespace, and does not."""
     kind, metadata = _kind(document.body), document.body.get("metadata")
     if kind is None or not kind.namespaced or not isinstance(metadata, dict):
+        return False
+    return metadata.get("namespace") in (None, "")
+
+
+def _placed(document: Document, options: FileOptions) -> Document:
+    """Return an object of a kind that pic reads with its namespace."""
+    if not _lacks_namespace(document):
         return document
-    if metadata.get("namespace") not in (None, ""):
-        return document
-    if namespace is None:
-        problem = f"{kind.name} {as_text(metadata.get('name'))} has no namespace"
+    metadata = document.body["metadata"]
+    fields: _Raw = metadata if isinstance(metadata, dict) else {}
+    if not (options.namespace or options.guess):
+        problem = f"{document.body['kind']} {as_text(fields.get('name'))} has no namespace"
         raise ManifestError(document.where, f"{problem}; {NAMESPACE_HINT}")
-    metadata = {**metadata, "namespace": namespace}
-    return replace(document, body={**document.body, "metadata": metadata})
+    placed = {**fields, "namespace": options.namespace or DEFAULT_NAMESPACE}
+    return replace(document, body={**document.body, "metadata": placed})
 
 
 def _kind(body: _Raw) -> Kind | None:
     """Return the kind that pic reads, whatever the version, or None for another kind."""
-    kind = BY_NAME.get(str(body["kind"]))
+    kind = _KINDS.get(str(body["kind"]))
     return kind if kind and kind.is_in(_group(body)) else None
 
 
@@ -181,37 +250,61 @@ def _group(body: _Raw) -> str:
     return str(body["apiVersion"]).rpartition("/")[0]
 
 
-def _refuse_duplicates(objects: Iterable[Document]) -> None:
-    by_identity: dict[tuple[str, str, str, str], Document] = {}
+def _class_of(body: _Raw) -> str:
+    """Return the class of an Ingress, which may be malformed; an empty string if it has none."""
+    spec, metadata = _map(body.get("spec")), _map(body.get("metadata"))
+    legacy = _map(metadata.get("annotations")).get(LEGACY_CLASS)
+    return as_text(spec.get("ingressClassName")) or as_text(legacy)
+
+
+def _map(value: object) -> _Raw:
+    return value if isinstance(value, dict) else {}
+
+
+def _distinct(objects: Iterable[Document], files: FileFilter) -> Iterator[Document]:
+    """Yield the objects, and those that are equal only once.
+
+    Raises:
+        ManifestError: An object of a kind that pic reads occurs twice and differs, and the filter
+            does not skip the second one.
+    """
+    by_identity: dict[tuple[str, str, str], Document] = {}
     for document in objects:
         identity = _identity(document.body)
-        if identity is None:
-            continue
-        first = by_identity.setdefault(identity, document)
-        if first is not document:
-            raise ManifestError(document.where, _twice(identity, document, first))
+        first = by_identity.setdefault(identity, document) if identity else document
+        if first is document:
+            yield document
+        elif _as_json(first.body) != _as_json(document.body):
+            files.refuse(ManifestError(document.where, _twice(identity, document, first)))
 
 
-def _twice(identity: tuple[str, str, str, str], document: Document, first: Document) -> str:
-    _, kind, namespace, name = identity
+def _as_json(body: _Raw) -> str:
+    # In Python, True equals 1.
+    return json.dumps(body, sort_keys=True)
+
+
+def _twice(identity: tuple[str, str, str] | None, document: Document, first: Document) -> str:
+    kind, namespace, name = identity or ("", "", "")
     version, other = document.body["apiVersion"], first.body["apiVersion"]
     # Which of two versions kubectl applies depends on the versions that the API server serves.
     difference = "" if version == other else f", as {version} and as {other}"
     object_ = f"{namespace}/{name}" if namespace else name
-    return f"{kind} {object_} occurs twice{difference}; the first is at {first.where}"
+    return (
+        f"{kind} {object_} occurs twice and differs{difference}; the first is at {first.where}:"
+        " read only one of the two"
+    )
 
 
-def _identity(body: _Raw) -> tuple[str, str, str, str] | None:
-    """Return group, kind, namespace and name, or None if the metadata lacks them.
+def _identity(body: _Raw) -> tuple[str, str, str] | None:
+    """Return kind, namespace and name; None if pic does not read the kind, or if it has no name.
 
     The version does not count, and the API groups of a kind that pic reads count as one: an Ingress
     is the same object in extensions/v1beta1 and in networking.k8s.io/v1.
     """
     metadata, kind = body.get("metadata"), _kind(body)
-    if not isinstance(metadata, dict):
+    if kind is None or not isinstance(metadata, dict):
         return None
     name, namespace = metadata.get("name"), metadata.get("namespace") or DEFAULT_NAMESPACE
-    if not isinstance(name, str) or not isinstance(namespace, str):
+    if not isinstance(name, str) or not name or not isinstance(namespace, str):
         return None
-    group = kind.group if kind else _group(body)
-    return group, str(body["kind"]), "" if kind and not kind.namespaced else namespace, name
+    return kind.name, namespace if kind.namespaced else "", name

@@ -5,6 +5,7 @@ anything. It ignores all other fields, so new fields of Kubernetes do no harm (A
 """
 
 from datetime import UTC, datetime
+from string import ascii_lowercase, digits
 
 from pic.core import names
 from pic.core.ingress import (
@@ -33,6 +34,7 @@ from pic.core.json_values import (
     text,
 )
 from pic.core.model import Namespace, Organization, Tunnel
+from pic.core.variables import not_filled_in
 
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 # pic writes this phase for a namespace that does not exist. Kubernetes has no such phase.
@@ -50,13 +52,24 @@ def identity(body: Raw, *, namespaced: bool = True) -> tuple[str, str]:
     metadata = mapping(body.get("metadata"), "metadata")
     name, namespace = metadata.get("name"), metadata.get("namespace")
     if not isinstance(name, str) or not names.is_object_name(name):
-        raise MalformedError(f"metadata.name {text(name)!r} is not a legal name")
+        raise _illegal("metadata.name", name, "-.")
     if not namespaced:
         return "", name
     namespace = "default" if namespace in (None, "") else namespace
     if not isinstance(namespace, str) or not names.is_label_name(namespace):
-        raise MalformedError(f"metadata.namespace {text(namespace)!r} is not a legal name")
+        raise _illegal("metadata.namespace", namespace, "-")
     return namespace, name
+
+
+def _illegal(where: str, value: object, signs: str) -> MalformedError:
+    """Return the error for a name that may contain lower-case letters, digits and some signs."""
+    if value in (None, ""):
+        return MalformedError(f"{where} is missing")
+    characters = value if isinstance(value, str) else ""
+    allowed = f"{ascii_lowercase}{digits}{signs}"
+    wrong = next((f"it contains {char!r}" for char in characters if char not in allowed), "")
+    why = not_filled_in(text(value)) or wrong
+    return MalformedError(f"{where} {text(value)!r} is not a legal name{why and f': {why}'}")
 
 
 def ingress(body: Raw) -> Ingress:
@@ -181,8 +194,8 @@ def _port(value: object, where: str) -> int | str | None:
     # The API server allows only one of them, so a file with both names no port.
     if number is not None and name:
         return None
-    if isinstance(number, str) and number.strip().isdigit():
-        # A port in quotes. No port has such a name, so planning can tell the author.
+    if isinstance(number, str) and (number.strip().isdigit() or not_filled_in(number)):
+        # A port in quotes, or a variable. No port has such a name, so planning can tell the author.
         return number
     return text(name) if name else integer(number)
 

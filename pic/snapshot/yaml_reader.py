@@ -177,11 +177,17 @@ def _yaml_documents(text: str) -> Iterator[ParsedDocument]:
                 builder.handle(event)
     except yaml.reader.ReaderError as error:
         line = text.encode()[: error.position].count(b"\n") + 1
-        raise TextError(line, "YAML does not allow a character on this line") from error
+        raise TextError(line, f"YAML does not allow the character {_code_point(error)}") from error
     except yaml.MarkedYAMLError as error:
         mark = yaml_text.mark_of(error)
         problem = yaml_text.problem_of(error)
         raise TextError(mark.line + 1 if mark else 1, problem) from error
+
+
+def _code_point(error: yaml.reader.ReaderError) -> str:
+    # PyYAML's parser in C gives a number.
+    character: int | str = error.character
+    return f"U+{character if isinstance(character, int) else ord(character[:1]):04X}"
 
 
 class _Merge:

@@ -18,6 +18,7 @@ from pic.run import reading
 from pic.settings.parse import Settings
 from pic.snapshot import manifests
 from pic.snapshot.branch import Branch, propose
+from pic.snapshot.manifests import FileOptions
 
 REFUSED = "refused"
 
@@ -68,7 +69,7 @@ def ingresses(plane: ControlPlane, namespace: str) -> set[str]:
 def read(folder: Path, namespace: str) -> set[str] | str:
     """Return the Ingresses that pic reads in the namespace, or that it refuses the files."""
     try:
-        documents = manifests.read([str(folder)], io.BytesIO(), namespace)
+        documents = manifests.read([str(folder)], io.BytesIO(), FileOptions(namespace)).documents
     except ManifestError:
         return REFUSED
     bodies = [document.body for document in documents if document.body["kind"] == "Ingress"]
@@ -98,6 +99,8 @@ SAME: Mapping[str, Mapping[str, str]] = {
     "twice": {"a.yaml": ingress("a").replace("{name: a}", "{name: first, name: last}")},
     "merge-first": {"a.yaml": named("annotations: &x {name: merged}, <<: *x, name: last")},
     "merge-last": {"a.yaml": named("annotations: &x {name: merged}, name: first, <<: *x")},
+    "marks": {"a.yaml": "---\n".join(f"\ufeff{ingress(name)}" for name in "ab")},
+    "equal-twins": {"a.yaml": ingress("web"), "b.yaml": ingress("web")},
     "kind-by-alias": {
         "a.yaml": "metadata: {name: a, annotations: {x: &x Ingress}}\n"
         + ingress("a").replace("kind: Ingress", "kind: *x").replace("metadata: {name: a}\n", "")
@@ -120,7 +123,10 @@ def test_15_pic_reads_what_kubectl_applies(
 HIDING: Mapping[str, Mapping[str, str]] = {
     "twin": {"a.yaml": ingress("web"), "b.yaml": ingress("web", "extensions/v1beta1")},
     "twin-first": {"a.yaml": ingress("web", "extensions/v1beta1"), "b.yaml": ingress("web")},
-    "twice": {"a.yaml": ingress("web"), "b.yaml": ingress("web")},
+    "twins-that-differ": {
+        "a.yaml": ingress("web"),
+        "b.yaml": ingress("web").replace("80", "81"),
+    },
     "kind-in-binary": {
         "a.yaml": ingress("web").replace("kind: Ingress", "kind: !!binary SW5ncmVzcw==")
     },
@@ -174,7 +180,7 @@ def test_15_a_resource_in_files_is_listed_until_the_cluster_has_it(
     def changes() -> list[tuple[OutsideChange, str]]:
         environment = {"KUBECONFIG": str(control_plane.kubeconfig)}
         live = reading.read_cluster_or_file(Settings(), environment)
-        branch = Branch([str(tmp_path)], namespace=namespace)
+        branch = Branch([str(tmp_path)], options=FileOptions(namespace))
         outside = propose(live, branch, Settings()).outside
         return [(exposure.change, exposure.host) for exposure in outside]
 
@@ -196,7 +202,7 @@ def test_15_an_object_without_a_namespace_is_where_kubectl_puts_it(
     write(tmp_path, {"a.yaml": ingress("web")})
 
     applied(control_plane, namespace, tmp_path)
-    (document,) = manifests.read([str(tmp_path)], io.BytesIO(), namespace)
+    (document,) = manifests.read([str(tmp_path)], io.BytesIO(), FileOptions(namespace)).documents
 
     assert document.body["metadata"] == {"name": "web", "namespace": namespace}
     assert ingresses(control_plane, namespace) == {"web"}

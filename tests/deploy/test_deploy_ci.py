@@ -76,7 +76,12 @@ def commands() -> list[list[str]]:
     """Return the arguments of every call of pic."""
     lines = [line for script in scripts() for line in script.replace("\\\n", " ").splitlines()]
     calls = [line.partition("|")[0].partition("-m pic ") for line in lines]
-    return [shlex.split(words) for _, separator, words in calls if separator]
+    # A variable of the pipeline, whose value pic checks when it reads the flag.
+    return [
+        shlex.split(words.replace("$NAMESPACE", "default"))
+        for _, separator, words in calls
+        if separator
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -105,6 +110,13 @@ def test_pic_accepts_every_command_line() -> None:
         ["diff", "drift", "preview", "snapshot", "up", "diff", "drift", "snapshot", "up"]
     )
     assert sum(script.count("-m pic") for script in scripts()) == len(verbs)
+
+
+def test_the_namespace_of_objects_that_name_none_is_given_wherever_files_are_read() -> None:
+    readers = [words for words in commands() if "--manifests" in words]
+
+    assert len(readers) == 3
+    assert [words for words in readers if "--namespace" not in words] == []
 
 
 def test_each_job_has_the_least_permissions() -> None:

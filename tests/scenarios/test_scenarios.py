@@ -75,7 +75,7 @@ def test_a_scenario_shows_every_reason_that_a_plan_can_have() -> None:
 )
 def test_the_plan_of_an_example_is_the_expected_one(folder: Path) -> None:
     settings, _ = parse({}, {})
-    snapshot = offline_snapshot([str(folder)], settings)
+    snapshot = offline_snapshot([str(folder)], settings, complete=True)
 
     plan = build_plan(snapshot, settings, stack_label(OFFLINE_STACK), Ownership(""))
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import yaml
 
 from pic.core.errors import PiholeError
+from pic.core.files import FilesRead, SkippedFile
 from pic.core.model import LiveRecord, Schema, Unanswered
 from pic.snapshot import assemble, manifests, overlay, pangolin
 from pic.snapshot.assemble import RawSnapshot
@@ -35,6 +36,7 @@ class Scenario(TypedDict, total=False):
         piholeRecords: The records in Pi-hole.
         piholeProblem: Why Pi-hole did not answer.
         now: The time of the reading.
+        files: The fields of `FilesRead`, for an offline plan that says something about its files.
     """
 
     what: str
@@ -47,6 +49,7 @@ class Scenario(TypedDict, total=False):
     piholeRecords: list[dict[str, object]]
     piholeProblem: str
     now: str
+    files: dict[str, Any]
     plan: dict[str, object]
 
 
@@ -60,13 +63,22 @@ def load(path: Path) -> Scenario:
 
 def raw_snapshot(scenario: Scenario) -> RawSnapshot:
     """Return what a run reads in a scenario: from the cluster, from files and from Pi-hole."""
-    raw = replace(_objects(scenario), now=scenario.get("now", ""))
+    raw = replace(_objects(scenario), now=scenario.get("now", ""), files=_files(scenario))
     if "piholeProblem" in scenario:
         url = str(scenario["settings"]["piholeUrl"])
         return replace(raw, unanswered=Unanswered(url, PiholeError(scenario["piholeProblem"])))
     if "piholeRecords" in scenario:
         return replace(raw, records=tuple(map(_live_record, scenario["piholeRecords"])))
     return raw
+
+
+def _files(scenario: Scenario) -> FilesRead | None:
+    if "files" not in scenario:
+        return None
+    fields = dict(scenario["files"])
+    fields["skipped"] = tuple(SkippedFile(**file) for file in fields.get("skipped", ()))
+    fields["kustomizations"] = tuple(fields.get("kustomizations", ()))
+    return FilesRead(**fields)
 
 
 def _objects(scenario: Scenario) -> RawSnapshot:

@@ -19,7 +19,7 @@ def add(verbs: common.Verbs) -> None:
         " can block the merge. With --snapshot, no access to the cluster is needed.",
         "  pic diff --stack prod\n"
         "  pic diff --stack prod --expect-no-changes        exit with 7 if there are changes\n"
-        "  pic diff --stack prod --manifests deploy/ --base ../main/deploy/ --output markdown\n"
+        "  pic diff --stack prod --namespace apps --manifests deploy/ --base ../main/deploy/\n"
         "  pic diff --stack prod --snapshot prod.json --manifests deploy/ --out review.txt",
     )
     reporting.add(verb)

@@ -18,7 +18,7 @@ def add(verbs: common.Verbs) -> None:
         "Print the report of pic diff, and run a preview of Pulumi to confirm that the engine would"
         " do the same. This changes nothing. It needs Pulumi, the state and its passphrase.",
         "  pic preview --stack prod\n"
-        "  pic preview --stack prod --manifests deploy/ --base base/deploy/ --output markdown"
+        "  pic preview --stack prod --namespace apps --manifests deploy/ --base base/deploy/"
         " --out comment.md",
     )
     reporting.add(verb)

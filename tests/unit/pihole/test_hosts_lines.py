@@ -235,8 +235,8 @@ def test_pic_changes_our_line_even_next_to_a_foreign_line() -> None:
         ),
         (
             a("web\n192.0.2.66 bank"),
-            "'web\\n192.0.2.66 bank' gets no record in Pi-hole: it contains a character that"
-            " host names do not allow",
+            "'web\\n192.0.2.66 bank' gets no record in Pi-hole: it contains '\\u000a' (U+000A),"
+            " which host names do not allow",
         ),
     ],
 )

@@ -106,3 +106,11 @@ def test_an_unknown_annotation_is_reported_with_the_nearest_name() -> None:
 
 def test_each_annotation_is_fully_documented() -> None:
     assert [key.name for key in KEYS if not (key.values and key.meaning and key.unreadable)] == []
+
+
+def test_the_report_of_an_annotation_with_a_variable_names_the_variable() -> None:
+    (problem,) = read({f"{PREFIX}subdomain": "${SUB}"}).problems
+
+    assert problem.message.startswith(
+        f"{PREFIX}subdomain is '${{SUB}}' (variable not filled in: ${{SUB}}), but must be "
+    )

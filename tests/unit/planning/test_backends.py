@@ -106,12 +106,26 @@ def test_a_backend_resolves_to_an_address_port_and_scheme(
         ),
         (READ, "", 80, Reason.BACKEND_INVALID, "'' is not a valid name of a Service"),
         (
+            READ,
+            "${SVC}",
+            80,
+            Reason.BACKEND_INVALID,
+            "the backend has a variable not filled in: ${SVC}",
+        ),
+        (
+            UNREAD,
+            "web",
+            "$(PORT)",
+            Reason.BACKEND_INVALID,
+            "the backend has a variable not filled in: $(PORT)",
+        ),
+        (
             UNREAD,
             "web",
             None,
             Reason.BACKEND_INVALID,
             "port '' of Service web cannot be resolved, because no Services were read: add the"
-            " Service, or use a port number",
+            " Service, or use its port number",
         ),
         (
             ALLOWED,

@@ -52,5 +52,6 @@ def test_a_row_of_the_table_describes_one_setting() -> None:
         "namespace names, as a list or separated by commas",
         "",
         "PIC_WATCH_NAMESPACES, WATCH_NAMESPACE",
-        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces.",
+        "The namespaces in which pic reads Ingresses and Services. Empty means all namespaces."
+        " Objects of other namespaces do not count in manifest files either.",
     )

@@ -92,7 +92,7 @@ def test_a_malformed_object_is_reported_with_everything_known_about_it() -> None
             "IngressClass",
             "",
             "X",
-            "metadata.name 'X' is not a legal name",
+            "metadata.name 'X' is not a legal name: it contains 'X'",
             uid=derived_uid("IngressClass", "", "X"),
         ),
     )

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
+from pic.core.files import FilesRead
 from pic.core.ingress import Ingress
 from pic.core.model import Schema, Snapshot, Unanswered
 from pic.settings.parse import ResourceSchema, Settings
@@ -31,7 +32,10 @@ def test_files_alone_make_a_snapshot_with_the_schema_in_the_settings(
 
     snapshot = offline_snapshot([path], Settings(resource_schema=setting))
 
-    assert snapshot == Snapshot(ingresses=(Ingress("prod", "web", "uid"),), schema=schema)
+    files = FilesRead(partial=True, files=1, objects=1, classes={"": 1})
+    assert snapshot == Snapshot(
+        ingresses=(Ingress("prod", "web", "uid"),), schema=schema, files=files
+    )
 
 
 def test_files_of_namespaces_that_a_live_run_does_not_read_are_ignored(tmp_path: Path) -> None:
@@ -166,4 +170,5 @@ def test_only_the_proposal_says_that_records_were_not_compared(tmp_path: Path) -
 
     proposal = propose(RawSnapshot(unanswered=why), Branch([str(path)]), Settings())
 
-    assert proposal == Proposal(RawSnapshot(unanswered=why), (RawSnapshot(),))
+    after = RawSnapshot(unanswered=why, files=FilesRead(files=1))
+    assert proposal == Proposal(after, (RawSnapshot(),))

@@ -9,11 +9,24 @@ from pathlib import Path
 import pytest
 
 from pic.core.errors import ManifestError
-from pic.snapshot.manifests import Document, parse, read
+from pic.core.files import FilesRead
+from pic.snapshot import manifests
+from pic.snapshot.manifests import Document, FileOptions, parse
 
 NOTHING = io.StringIO()
 WEB = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
-HINT = "; if this is a Helm template, render it first: helm template … | pic plan --manifests -"
+HINT = (
+    "; if this is a Helm template, run this in the folder of its chart: helm template . | pic plan"
+    " --offline --manifests -"
+)
+
+
+def read(
+    paths: list[str],
+    stdin: io.StringIO | io.BytesIO | io.TextIOWrapper,
+    options: FileOptions | None = None,
+) -> tuple[Document, ...]:
+    return manifests.read(paths, stdin, options).documents
 
 
 def names(documents: tuple[Document, ...] | list[Document]) -> list[tuple[str, object]]:
@@ -154,6 +167,67 @@ def test_the_error_for_a_template_says_how_to_render_it(text: str, message: str)
     assert problem(text) == message + HINT
 
 
+def test_the_error_for_a_template_of_a_chart_names_the_chart(tmp_path: Path) -> None:
+    chart = tmp_path / "my chart"
+    template = chart / "templates" / "web.yaml"
+    template.parent.mkdir(parents=True)
+    (chart / "Chart.yaml").write_text("name: web\nversion: 1.0.0\n")
+    template.write_text("{{- if .Values.on }}\nx: 1\n")
+
+    assert refusal([str(template)]) == (
+        f"{template}:1: did not find expected node content; this is a template of a Helm chart, so"
+        f" render the chart: helm template '{chart}' | pic plan --offline --manifests -"
+    )
+
+
+def test_the_error_for_a_template_with_an_impossible_path_says_how_to_render_a_chart() -> None:
+    with pytest.raises(ManifestError, match="run this in the folder of its chart"):
+        list(parse("{{- if x }}\nx: 1\n", f"{'d' * 300}/web.yaml"))
+
+
+def test_files_joined_with_their_byte_order_marks_are_read() -> None:
+    text = f"\ufeff{WEB}---\n\ufeff{service('b')}--- # c\n\n# c\n\ufeff\ufeff{service('c')}"
+    joined = f"{text}\ufeff---\n{service('d')}"
+
+    assert names(list(parse(joined.encode(), "f"))) == [
+        ("f:1", "web"),
+        ("f:5", "b"),
+        ("f:11", "c"),
+        ("f:15", "d"),
+    ]
+
+
+def test_joined_json_with_byte_order_marks_is_read() -> None:
+    one = json.dumps({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}})
+    two = one.replace('"a"', '"b"')
+
+    assert names(list(parse(f"\ufeff{one}\n\ufeff{two}", "f"))) == [("f:1", "a"), ("f:2", "b")]
+
+
+def test_a_mark_inside_a_value_stays() -> None:
+    text = WEB.replace("name: web", 'name: web, labels: {a: "x\ufeffy"}')
+
+    assert next(iter(parse(text, "f"))).body["metadata"] == {
+        "name": "web",
+        "labels": {"a": "x\ufeffy"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (WEB.encode("utf-16"), "UTF-16"),
+        (WEB.encode("utf-16-be"), "UTF-16"),
+        (WEB.encode("utf-16-le"), "UTF-16"),
+        (WEB.encode("utf-32"), "UTF-32"),
+    ],
+)
+def test_the_error_for_another_encoding_names_it(data: bytes, encoding: str) -> None:
+    assert problem(data) == (
+        f"app.yaml:1: the file is not UTF-8 text: it is {encoding}; save it as UTF-8"
+    )
+
+
 def test_any_bytes_give_objects_or_a_manifest_error() -> None:
     whole = f"{WEB}d: &a [1, 'x', *b, {{<<: *a}}]\n---\n".encode() + b'{"a": ["\\u00e9", 1.5e3]}\n'
     pieces = [
@@ -245,16 +319,31 @@ def test_the_error_for_broken_standard_input_names_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (WEB, WEB),
-        (WEB, WEB.replace("{name: web}", "{name: web, namespace: default}")),
-    ],
+    "twin", [WEB, WEB.replace("{name: web}", "{name: web, namespace: default}")]
 )
-def test_an_object_that_occurs_twice_is_refused_with_both_lines(first: str, second: str) -> None:
-    assert refusal(["-"], io.StringIO(f"{first}---\n{second}")) == (
-        "stdin:5: Service default/web occurs twice; the first is at stdin:1"
+def test_equal_objects_are_one_and_differing_ones_are_refused_with_both_lines(twin: str) -> None:
+    other = f"{twin}spec: {{type: ExternalName}}\n"
+
+    assert names(read(["-"], io.StringIO(f"{WEB}---\n{twin}"))) == [("stdin:1", "web")]
+    assert refusal(["-"], io.StringIO(f"{WEB}---\n{other}")) == (
+        "stdin:5: Service default/web occurs twice and differs; the first is at stdin:1: read only"
+        " one of the two"
     )
+
+
+def test_values_that_python_takes_for_equal_differ() -> None:
+    first, second = (f"{WEB}spec: {{x: {value}}}\n" for value in ("1", "true"))
+
+    assert "occurs twice" in refusal(["-"], io.StringIO(f"{first}---\n{second}"))
+
+
+def test_objects_of_kinds_that_pic_does_not_read_may_occur_twice_and_differ() -> None:
+    twins = [
+        f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: prod, labels: {{team: {team}}}}}\n"
+        for team in "ab"
+    ]
+
+    assert len(read(["-"], io.StringIO("---\n".join(twins)))) == 2
 
 
 def test_objects_that_differ_in_group_kind_namespace_or_name_are_others() -> None:
@@ -269,8 +358,109 @@ def test_objects_that_differ_in_group_kind_namespace_or_name_are_others() -> Non
     assert len(read(["-"], io.StringIO("---\n".join(variants)))) == len(variants)
 
 
+def test_objects_without_a_name_are_never_the_same() -> None:
+    nameless = "apiVersion: v1\nkind: Service\nmetadata: {namespace: prod}\n"
+    empty = nameless.replace("{namespace", "{name: '', namespace")
+
+    text = "---\n".join([nameless, nameless, empty, empty.replace("v1", "v1\nspec: {}", 1)])
+    assert len(read(["-"], io.StringIO(text))) == 4
+
+
 @pytest.mark.parametrize("metadata", ["3", "{}", "{name: 3}", "{name: web, namespace: [a]}"])
 def test_objects_with_malformed_metadata_are_not_compared(metadata: str) -> None:
     text = WEB.replace("{name: web}", metadata)
 
     assert len(read(["-"], io.StringIO(f"{text}---\n{text}"))) == 2
+
+
+INGRESS = """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: NAME, namespace: prod}
+spec: {ingressClassName: CLASS}
+"""
+
+
+def test_what_was_read_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    legacy = INGRESS.replace("spec: {ingressClassName: CLASS}", "").replace(
+        "prod}", "prod, annotations: {kubernetes.io/ingress.class: traefik}}"
+    )
+    odd = INGRESS.replace("{ingressClassName: CLASS}", "3").replace("{name", "[{name") + "]"
+    texts = [
+        INGRESS.replace("NAME", "a").replace("CLASS", "nginx"),
+        legacy.replace("NAME", "b"),
+        INGRESS.replace("NAME", "c").replace("CLASS", "''"),
+        odd.replace("prod}\n", "prod}]\n").removesuffix("]"),
+        WEB,
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n",
+    ]
+    file.write_text("---\n".join(texts))
+
+    def files(namespace: str) -> FilesRead:
+        return manifests.read([str(tmp_path)], NOTHING, FileOptions(namespace)).files
+
+    classes = {"nginx": 1, "traefik": 1, "": 2}
+    assert files("") == FilesRead(files=1, objects=6, assumed=1, classes=classes)
+    assert files("shop") == FilesRead(files=1, objects=6, assumed=0, classes=classes)
+    assert files("").ingresses == 4
+
+
+def test_broken_files_are_skipped_as_a_whole_and_listed(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"{WEB}{{{{- if .Values.on }}}}\nx: 1\n")
+    (tmp_path / "b.yaml").write_text(service("b"))
+    (tmp_path / "c.yaml").symlink_to("/etc/hostname")
+    (tmp_path / "d.yaml").mkdir()
+    (tmp_path / "e.yaml").symlink_to("nowhere")
+
+    read_files = manifests.read([str(tmp_path)], NOTHING, FileOptions(skip_broken=True))
+
+    assert names(read_files.documents) == [(f"{tmp_path}/b.yaml:1", "b")]
+    assert [file.where for file in read_files.files.skipped] == [
+        f"{tmp_path}/a.yaml:4",
+        f"{tmp_path}/c.yaml",
+        f"{tmp_path}/e.yaml",
+    ]
+
+
+def test_of_objects_that_differ_the_first_counts_if_broken_files_are_skipped(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.yaml").write_text(WEB)
+    (tmp_path / "b.yaml").write_text(f"{WEB}spec: {{}}\n---\n{service('b')}")
+
+    result = manifests.read([str(tmp_path)], NOTHING, FileOptions(skip_broken=True))
+
+    assert names(result.documents) == [
+        (f"{tmp_path}/a.yaml:1", "web"),
+        (f"{tmp_path}/b.yaml:6", "b"),
+    ]
+    (skipped,) = result.files.skipped
+    assert skipped.where == f"{tmp_path}/b.yaml:1"
+    assert skipped.problem.startswith("Service default/web occurs twice and differs; the first is")
+
+
+def test_a_folder_of_broken_files_alone_is_an_error(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text("[\n")
+
+    with pytest.raises(ManifestError) as caught:
+        manifests.read([str(tmp_path)], NOTHING, FileOptions(skip_broken=True))
+
+    assert str(caught.value) == (
+        f"{tmp_path}/a.yaml:2: did not find expected node content"
+        " (--skip-broken skips every file: 2)"
+    )
+
+
+def test_a_kustomization_of_flux_needs_no_rendering(tmp_path: Path) -> None:
+    flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x}\n"
+    for name, text in (("a/kustomization.yaml", flux), ("b/x.yaml", flux), ("b/y.yaml", WEB)):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    (tmp_path / "b" / "kustomization.yml").write_text("resources: [x.yaml]\n")
+
+    files = manifests.read([str(tmp_path)], NOTHING).files
+
+    assert files.kustomizations == (f"{tmp_path}/b",)

@@ -104,6 +104,7 @@ def test_an_ingress_with_only_a_name_gets_a_namespace_and_a_derived_uid() -> Non
         ({"number": 80.5}, None),
         ({"number": "80"}, "80"),
         ({"number": "http"}, None),
+        ({"number": "${PORT}"}, "${PORT}"),
         ({"number": True}, None),
         ({"name": "http"}, "http"),
         ({"name": 80}, "80"),
@@ -143,14 +144,24 @@ def test_a_backend_is_parsed_from_either_version(
 @pytest.mark.parametrize(
     ("reader", "body", "problem"),
     [
-        (parse.ingress, {}, "metadata.name '' is not a legal name"),
-        (parse.ingress, {"metadata": {"name": "Web"}}, "metadata.name 'Web' is not a legal name"),
+        (parse.ingress, {}, "metadata.name is missing"),
+        (
+            parse.ingress,
+            {"metadata": {"name": "$(APP)"}},
+            "metadata.name '$(APP)' is not a legal name: variable not filled in: $(APP)",
+        ),
+        (
+            parse.ingress,
+            {"metadata": {"name": "Web"}},
+            "metadata.name 'Web' is not a legal name: it contains 'W'",
+        ),
+        (parse.ingress, {"metadata": {"name": "-a"}}, "metadata.name '-a' is not a legal name"),
         (parse.ingress, {"metadata": {"name": 7}}, "metadata.name '7' is not a legal name"),
         (parse.ingress, {"metadata": []}, "metadata is a list, not a map"),
         (
             parse.ingress,
             {"metadata": {"name": "web", "namespace": "a.b"}},
-            "metadata.namespace 'a.b' is not a legal name",
+            "metadata.namespace 'a.b' is not a legal name: it contains '.'",
         ),
         (
             parse.ingress,

@@ -17,6 +17,7 @@ from pic.settings.parse import Settings
 from pic.snapshot import assemble, manifests
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.branch import Branch, offline_snapshot, propose
+from pic.snapshot.manifests import FileOptions
 from tests.support.manifests import ingress_manifest, write_manifests
 
 WEB = """
@@ -29,7 +30,7 @@ DEFAULT = Settings()
 
 
 def read(*paths: Path | str) -> tuple[manifests.Document, ...]:
-    return manifests.read(list(map(str, paths)), io.BytesIO())
+    return manifests.read(list(map(str, paths)), io.BytesIO()).documents
 
 
 def names(folder: Path) -> list[object]:
@@ -54,8 +55,8 @@ def test_15_a_twin_in_another_version_is_the_same_object_and_refused(
     (tmp_path / "b.yaml").write_text(twin)
 
     assert refusal(tmp_path) == (
-        f"{tmp_path}/b.yaml:2: Ingress prod/web occurs twice, as {version} and as"
-        f" networking.k8s.io/v1; the first is at {tmp_path}/a.yaml:2"
+        f"{tmp_path}/b.yaml:2: Ingress prod/web occurs twice and differs, as {version} and as"
+        f" networking.k8s.io/v1; the first is at {tmp_path}/a.yaml:2: read only one of the two"
     )
 
 
@@ -70,7 +71,7 @@ def test_15_an_object_of_the_cluster_scope_has_no_namespace(tmp_path: Path) -> N
     twin = pangolin.replace("prod", "other")
     (tmp_path / "a.yaml").write_text(f"{pangolin}---{twin}")
 
-    assert "IngressClass web occurs twice; the first is at" in refusal(tmp_path)
+    assert "IngressClass web occurs twice and differs; the first is at" in refusal(tmp_path)
 
 
 def test_15_hidden_files_are_read_and_files_in_capitals_are_not(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_15_a_resource_in_files_is_an_exposure_outside_pic_and_never_ours(
     proposal = propose(RawSnapshot(live), Branch([path]), DEFAULT)
 
     assert [exposure.host for exposure in proposal.outside] == ["raw.example.com"]
-    assert proposal.after == RawSnapshot(live)
+    assert proposal.after.objects == live
     assert offline_snapshot([path], DEFAULT).live == ()
 
 
@@ -148,7 +149,7 @@ def test_15_with_a_base_the_namespace_of_an_object_is_not_guessed(tmp_path: Path
     old.mkdir()
     branch = [write_manifests(new, ingress_manifest("web"))]
     base = [write_manifests(old, unplaced("gone"))]
-    named = Branch(branch, base, namespace="prod")
+    named = Branch(branch, base, options=FileOptions("prod"))
 
     for guessed in (Branch(branch, base), Branch(branch, removed=base)):
         with pytest.raises(ManifestError) as caught:
@@ -170,7 +171,7 @@ def test_15_only_objects_that_pic_reads_need_a_namespace(tmp_path: Path) -> None
     ]
     path = write_manifests(tmp_path, *objects)
 
-    documents = manifests.read([path], io.BytesIO(), None)
+    documents = manifests.read([path], io.BytesIO(), FileOptions(guess=False)).documents
 
     assert [document.body for document in documents] == objects
 
@@ -183,7 +184,7 @@ def test_15_without_a_base_an_object_without_a_namespace_is_in_the_one_given(
     keys = [
         ingress.key
         for namespace in ("", "team")
-        for ingress in offline_snapshot([path], DEFAULT, namespace).ingresses
+        for ingress in offline_snapshot([path], DEFAULT, FileOptions(namespace)).ingresses
     ]
 
     assert keys == [("default", "web"), ("team", "web")]

@@ -149,8 +149,8 @@ def test_a_mistake_that_the_parser_can_read_past_is_recorded(
     [
         ("a: 1\nb: [", 3, "did not find expected node content"),
         ("a: 1\nb\n\n\nc: 2\n", 2, "could not find expected ':'"),
-        ("a: 1\nb: \x01\n", 2, "YAML does not allow a character on this line"),
-        ("a: é\nb: \x00\n", 2, "YAML does not allow a character on this line"),
+        ("a: 1\nb: \x01\n", 2, "YAML does not allow the character U+0001"),
+        ("a: é\nb: \x00\n", 2, "YAML does not allow the character U+0000"),
         ('{"a": "\\ud800"}', 1, "found invalid Unicode character escape code"),
         (
             '{"\\ud83d\\ude00": 1,\n"b": "\\udc00"}',
