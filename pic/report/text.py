@@ -150,7 +150,9 @@ def _kept(held: Held) -> str:
         case Verdict.WEAKENED:
             return f"keeps its {held.old}"
         case Verdict.MOVED:
-            return f"stays with {held.old}"
+            # Its namespace may give the host up: then it goes, but to no other namespace.
+            to_namespace = held.old.startswith(f"{held.namespace} (")
+            return f"{'belongs to' if to_namespace else 'stays with'} {held.old}"
         case Verdict.RETARGETED:
             return f"stays at {held.old}"
         case _:

@@ -218,7 +218,7 @@ def test_a_host_that_moves_to_another_namespace_never_has_two_objects(stage: Sta
     host = stage.host("www")
     assert (held.code, held.steps) == (0, ())
     assert held.warnings[-1].startswith(
-        f"1 change held. Everything else is not affected:\n= {host} stays with {stage.name}"
+        f"2 changes held. Everything else is not affected:\n= {host} belongs to {stage.name}"
         f" (public), not {other} (public): Ingress {other}/web of another namespace claims it"
     )
     assert answer == succeeded(
