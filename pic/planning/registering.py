@@ -64,9 +64,19 @@ class Registrar:
         old = self.memory.register
         if self.memory.stored.status in _UNREAD or not self.memory.ownership.stack:
             return None
-        hosts = dict(self._after(old.hosts, dict(self._hosts(resources)), reasons))
+        known = {**dict(self._given_up(resources)), **old.hosts}
+        hosts = dict(self._after(known, dict(self._hosts(resources)), reasons))
         entries = dict(self._after(old.records, dict(self._records(records)), reasons))
         return self._with_buckets(hosts, entries)
+
+    def _given_up(self, resources: Mapping[str, Resource]) -> Iterator[tuple[str, HostEntry]]:
+        """Yield the hosts that go now while another namespace waits for them.
+
+        The register may not know them yet, and without it the other namespace would get them next.
+        """
+        for live in self.inventory.ours:
+            if live.host in self.waiting and live.host not in resources:
+                yield live.host, entry_of_live(live)
 
     def _hosts(self, resources: Mapping[str, Resource]) -> Iterator[tuple[str, HostEntry]]:
         for host, resource in resources.items():
