@@ -1,44 +1,25 @@
 """Decides what edits change in the lines of `dns.hosts`, and which lines are ours. No I/O.
 
 A line is ours if it has the form that pic writes: one name, and the marker of the stack as its
-whole comment. Earlier versions wrote a marker that all stacks of a cluster share. A line with that
-one is ours only for an edit that says so. Every other line is foreign, and stays as it is, byte for
-byte (docs/pihole.md).
+whole comment. Where a list is long, names with one address share a line. Then the marker ends with
+the number of names, so that a line to which a user adds a name is not ours any more.
+
+Earlier versions wrote a marker that all stacks of a cluster share. A line with that one is ours
+only for an edit that says so. Every other line is foreign, and stays as it is, byte for byte
+(docs/pihole.md).
 """
 
-import ipaddress
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family, LiveRecord
-from pic.core.visible import is_visible
+from pic.pihole.lines import Line, address_of, is_ours, name_of, parse, shared_line
 from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
 
 Key = tuple[str, Family]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The content of a line.
-
-    Attributes:
-        ip: The address in its shortest form.
-        names: In lower case, without a trailing dot and without duplicates.
-        comment: The text after a space and `#`, stripped; None without a comment.
-    """
-
-    ip: str
-    names: tuple[str, ...]
-    comment: str | None = None
-
-    @property
-    def family(self) -> Family:
-        """The type of its records."""
-        return Family.of(self.ip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +57,13 @@ class Change:
     Attributes:
         put: The line to add; None adds no line.
         removed: The positions of the lines to remove. The added line takes the first position.
+        left: The positions of shared lines that lose the host of the edit.
     """
 
     edit: RecordEdit
     put: str | None
     removed: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,28 +97,6 @@ def rules_for(cluster_id: str, stack_id: str, *, take_over: bool = False) -> Rul
     return Rules(f"k8s:{cluster_id[:8]}.{stack_id[:8]}", take_over, legacy)
 
 
-# Cached, because a write reads the same lines several times and parses each of them twice.
-@lru_cache(maxsize=65536)
-def parse(text: str) -> Line | None:
-    """Return the content of a line; None if it is not an address with names."""
-    # Pi-hole copies the text into a hosts file. A line break in it would make two lines there.
-    if not is_visible(text.replace("\t", " ")):
-        return None
-    entry, sign, comment = text.partition("#")
-    words = entry.split()
-    ip = _address(words[0]) if words else None
-    if ip is None or len(words) == 1:
-        return None
-    names = tuple(dict.fromkeys(_name(word) for word in words[1:]))
-    return Line(ip, names, comment.strip() if sign and entry[-1].isspace() else None)
-
-
-def is_ours(text: str, marker: str) -> bool:
-    """Return whether pic wrote a line with this marker."""
-    line = parse(text)
-    return line is not None and line.comment == marker and len(line.names) == 1
-
-
 def records(lines: Sequence[str], rules: Rules) -> tuple[LiveRecord, ...]:
     """Return each name and address of the lines once, sorted."""
     unique = {
@@ -162,7 +123,7 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
     An edit replaces a line of ours in place. New lines come last, sorted by host.
     """
     lines_by_key = _by_key(lines, rules)
-    wanted: dict[Key, RecordEdit] = {(_name(edit.host), edit.family): edit for edit in edits}
+    wanted: dict[Key, RecordEdit] = {(name_of(edit.host), edit.family): edit for edit in edits}
     changes, refusals = [], {}
     # The threads of the engine come in any order, and the same edits should give the same list.
     for key in sorted(wanted):
@@ -172,14 +133,29 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
             refusals[wanted[key]] = error
         else:
             changes += [change] if change else []
-    return Merged(apply_changes(lines, changes), tuple(changes), refusals)
+    return Merged(apply_changes(lines, changes, rules.marker), tuple(changes), refusals)
 
 
-def apply_changes(lines: Sequence[str], changes: Sequence[Change]) -> tuple[str, ...]:
+def remainders(lines: Sequence[str], changes: Sequence[Change], marker: str) -> dict[int, str]:
+    """Return what is left of the shared lines that lose names, by position; "" for nothing."""
+    leaving: dict[int, set[str]] = {}
+    for change in changes:
+        for index in change.left:
+            leaving.setdefault(index, set()).add(name_of(change.edit.host))
+    texts = {}
+    for index, hosts_ in leaving.items():
+        line = parse(lines[index])
+        names = [name for name in line.names if name not in hosts_] if line else []
+        texts[index] = shared_line(line.ip, names, marker) if line and names else ""
+    return texts
+
+
+def apply_changes(lines: Sequence[str], changes: Sequence[Change], marker: str) -> tuple[str, ...]:
     """Return the lines after some changes."""
     replacements: dict[int, str | None] = {
-        index: None for change in changes for index in change.removed
+        index: text or None for index, text in remainders(lines, changes, marker).items()
     }
+    replacements |= {index: None for change in changes for index in change.removed}
     for change in changes:
         if change.removed:
             replacements[change.removed[0]] = change.put
@@ -243,13 +219,13 @@ def _by_key(lines: Sequence[str], rules: Rules) -> dict[Key, _Lines]:
 def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
     ours, foreign = live.visible_to(edit)
     if edit.ip is None:
-        return Change(edit, None, tuple(ours)) if ours else None
+        return _removal(edit, None, ours) if ours else None
     ip, text = _line(edit, edit.ip, rules.marker)
     # A line of ours stays up to date even next to a foreign line with another address.
     if ours:
         # An interrupted update may have left several lines. The correct one stays where it is.
         keep = next((index for index, line in live.ours.items() if line.ip == ip), None)
-        return _update(edit, text, tuple(ours), keep)
+        return _update(edit, text, ours, keep)
     if not foreign:
         return Change(edit, text)
     # The host resolves as wanted already; a second line with the same address adds nothing.
@@ -260,11 +236,19 @@ def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
     return Change(edit, text, tuple(foreign))
 
 
-def _update(edit: RecordEdit, text: str, ours: tuple[int, ...], keep: int | None) -> Change | None:
+def _update(
+    edit: RecordEdit, text: str, ours: Mapping[int, Line], keep: int | None
+) -> Change | None:
     if keep is None:
-        return Change(edit, text, ours)
-    removed = tuple(index for index in ours if index != keep)
-    return Change(edit, None, removed) if removed else None
+        return _removal(edit, text, ours)
+    others = {index: line for index, line in ours.items() if index != keep}
+    return _removal(edit, None, others) if others else None
+
+
+def _removal(edit: RecordEdit, text: str | None, ours: Mapping[int, Line]) -> Change:
+    """Return a change that removes a host from lines: the whole line, or only its name."""
+    removed = tuple(index for index, line in ours.items() if len(line.names) == 1)
+    return Change(edit, text, removed, tuple(index for index in ours if index not in removed))
 
 
 def conflict_error(edit: RecordEdit, addresses: Sequence[str], rules: Rules) -> PiholeError:
@@ -287,7 +271,7 @@ def checked_address(edit: RecordEdit, ip: str) -> str:
     Raises:
         PiholeError: The address or the host is invalid, or the address has another family.
     """
-    address = _address(ip)
+    address = address_of(ip)
     problem = _host_problem(edit.host)
     # A zone such as %eth0 names an interface of one machine, and Pi-hole refuses it.
     if address is None or "%" in address or Family.of(address) is not edit.family:
@@ -311,17 +295,6 @@ def _host_problem(host: str) -> str:
 def _line(edit: RecordEdit, ip: str, marker: str) -> tuple[str, str]:
     address = checked_address(edit, ip)
     return address, f"{address} {hosts.normalise(edit.host)} # {marker}"
-
-
-def _address(text: str) -> str | None:
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return None
-
-
-def _name(text: str) -> str:
-    return text.lower().removesuffix(".")
 
 
 def _tidy(text: str) -> str:

@@ -189,7 +189,8 @@ def stop(registry: Registry, number: signal.Signals) -> None:
     """Send pic a signal as soon as it has registered another record."""
     workspace, before = registry.stage.workspace, len(registry.ours)
     command = (str(workspace.python), "-m", "pic", "up", "--stack", registry.stage.name)
-    with workspace.start(*command) as process:
+    # With fewer steps at once, the first write has only a part of the records.
+    with workspace.start(*command, env={"PULUMI_PARALLEL": "32"}) as process:
         until_moment(lambda: len(registry.ours) > before, "another record")
         os.kill(next(filter(is_pic, workspace.processes())), number)
         process.communicate(timeout=60)

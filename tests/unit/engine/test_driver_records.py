@@ -10,7 +10,7 @@ from pic.core.errors import PiholeError, RefusedError
 from pic.core.held import Verdict
 from pic.core.ingress import Ingress
 from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
-from pic.engine import driver, repair
+from pic.engine import driver, inline, repair
 from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.outcome import Failure, Outcome
 from pic.engine.result import DeployResult
@@ -337,3 +337,16 @@ def acknowledged(situation: Situation) -> Situation:
     digest = driver.full_removal(situation).digest
     settings = replace(situation.settings, acknowledge=digest)
     return replace(situation, config=replace(situation.config, settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("records", "wanted", "parallel"),
+    [((), (), 32), ((), (A,), 512), ((own_record(A),), (), 512)],
+)
+def test_a_run_with_records_takes_many_steps_at_once(
+    records: tuple[LiveRecord, ...], wanted: tuple[str, ...], parallel: int
+) -> None:
+    situation = make_situation(records, *wanted)
+
+    assert inline.declaring(situation).parallel == parallel
+    assert inline.releasing(situation).parallel == parallel
