@@ -9,17 +9,23 @@ only for an edit that says so. Every other line is foreign, and stays as it is, 
 (docs/pihole.md).
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.model import Family, LiveRecord
+from pic.core.model import Family, LiveRecord, Maker
 from pic.pihole.lines import Line, address_of, is_ours, name_of, parse, shared_line
 from pic.pihole.protocol import RecordEdit
-from pic.planning import hosts
+from pic.planning import foreign_records, hosts
+from pic.settings.field import TakeOver
 
 Key = tuple[str, Family]
+
+PREFIX = "k8s:"
+SHOWN = 8  # characters of an id in a marker
+_OF_PIC = re.compile(r"k8s:(?P<cluster>[0-9A-Za-z-]+)(\.[0-9A-Za-z-]+)?(\*[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +34,31 @@ class Rules:
 
     Attributes:
         marker: The comment of our lines.
-        take_over: Whether an edit may replace a foreign line that has no other name.
+        take_over: Which foreign lines an edit may replace.
         legacy: The comment that earlier versions wrote; None if it is the same.
     """
 
     marker: str
-    take_over: bool = False
+    take_over: TakeOver = TakeOver.NONE
     legacy: str | None = None
 
     def is_legacy(self, text: str) -> bool:
         """Return whether an earlier version wrote a line, for any stack of the cluster."""
         return self.legacy is not None and is_ours(text, self.legacy)
 
+    def maker(self, line: Line) -> Maker:
+        """Return which other pic made a line that is not ours."""
+        match = _OF_PIC.fullmatch(line.comment or "")
+        if match is None:
+            return Maker.UNKNOWN
+        cluster = self.marker.removeprefix(PREFIX).partition(".")[0]
+        same = match["cluster"][:SHOWN] == cluster[:SHOWN]
+        return Maker.OTHER_STACK if same else Maker.OTHER_CLUSTER
+
     def may_take_over(self, line: Line) -> bool:
-        """Return whether a foreign line has one name, and is of no other stack of the cluster."""
-        if len(line.names) > 1:
-            return False
-        if self.legacy is None or line.comment is None:
-            return True
-        cluster, dot, _ = self.marker.partition(".")
-        return line.comment != self.legacy and not line.comment.startswith(cluster + dot)
+        """Return whether an edit may replace a foreign line."""
+        alone = len(line.names) == 1
+        return foreign_records.may_take_over(self.take_over, self.maker(line), alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +92,20 @@ class Merged:
     refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
-def rules_for(cluster_id: str, stack_id: str, *, take_over: bool = False) -> Rules:
+def rules_for(cluster_id: str, stack_id: str, *, take_over: TakeOver = TakeOver.NONE) -> Rules:
     """Return the rules for the lines of a stack.
 
     Args:
         cluster_id: The id of the cluster.
         stack_id: The id of the stack. A stack without one keeps the marker of earlier versions.
-        take_over: Whether an edit may replace a foreign line.
+        take_over: Which foreign lines an edit may replace.
     """
-    legacy = f"k8s:{cluster_id}"
+    legacy = f"{PREFIX}{cluster_id}"
     if not stack_id:
         return Rules(legacy, take_over)
     # No id of a cluster contains a dot, so no stack without an id has this marker. A slash would
     # keep Pi-hole from deleting the line by its URL.
-    return Rules(f"k8s:{cluster_id[:8]}.{stack_id[:8]}", take_over, legacy)
+    return Rules(f"{PREFIX}{cluster_id[:SHOWN]}.{stack_id[:SHOWN]}", take_over, legacy)
 
 
 def records(lines: Sequence[str], rules: Rules) -> tuple[LiveRecord, ...]:
@@ -108,13 +119,13 @@ def records(lines: Sequence[str], rules: Rules) -> tuple[LiveRecord, ...]:
 def _records(text: str, line: Line, rules: Rules) -> Iterator[LiveRecord]:
     legacy = rules.is_legacy(text)
     ours = legacy or is_ours(text, rules.marker)
-    alone = ours or rules.may_take_over(line)
+    maker = Maker.UNKNOWN if ours else rules.maker(line)
     for name in line.names:
-        yield LiveRecord(name, line.ip, ours, alone, legacy)
+        yield LiveRecord(name, line.ip, ours, ours or len(line.names) == 1, legacy, maker)
 
 
 def _record_order(record: LiveRecord) -> tuple[object, ...]:
-    return *record.key, record.ip, record.ours, record.alone, record.legacy
+    return *record.key, record.ip, record.ours, record.alone, record.legacy, record.maker
 
 
 def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Merged:
@@ -231,7 +242,7 @@ def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
     # The host resolves as wanted already; a second line with the same address adds nothing.
     if any(line.ip == ip for line in foreign.values()):
         return None
-    if not (rules.take_over and all(map(rules.may_take_over, foreign.values()))):
+    if not all(map(rules.may_take_over, foreign.values())):
         raise conflict_error(edit, [line.ip for line in foreign.values()], rules)
     return Change(edit, text, tuple(foreign))
 
@@ -254,8 +265,8 @@ def _removal(edit: RecordEdit, text: str | None, ours: Mapping[int, Line]) -> Ch
 def conflict_error(edit: RecordEdit, addresses: Sequence[str], rules: Rules) -> PiholeError:
     """Return the error for a host that has foreign records with other addresses."""
     advice = (
-        "its line has other names too, or another stack made it, so change it by hand"
-        if rules.take_over
+        "pic:piholeTakeOver does not cover it, or its line has other names too: change it by hand"
+        if rules.take_over is not TakeOver.NONE
         else "remove it by hand, or set pic:piholeTakeOver"
     )
     return PiholeError(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.core.model import LiveRecord
-from pic.pihole import answers, hosts_lines, requests
+from pic.pihole import answers, hosts_lines, requests, shadows
 from pic.pihole.hosts_lines import Change, Merged, Rules
 from pic.pihole.http import Response
 from pic.pihole.lines import is_ours
@@ -38,6 +38,18 @@ class V6:
     def read(self) -> tuple[LiveRecord, ...]:
         """Return every record, as `Hosts.read` does."""
         return hosts_lines.records(self._lines(), self._rules)
+
+    def shadows(self) -> Mapping[str, str]:
+        """Return what other settings answer, as `Hosts.shadows` does."""
+        return shadows.shadows(
+            self._texts("dns", "cnameRecords"), self._texts("misc", "dnsmasq_lines")
+        )
+
+    def _texts(self, *path: str) -> list[str]:
+        """Return a list of the configuration; empty if Pi-hole does not show it."""
+        answer = self._session.request("GET", f"/api/config/{'/'.join(path)}")
+        value = config_value(answer.data, *path) if answer.status == 200 else None
+        return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Apply edits, as `Hosts.apply` does."""

@@ -55,6 +55,19 @@ class PiholeApi(StrEnum):
     DNS_LOCAL = "dns-local"
 
 
+class TakeOver(StrEnum):
+    """Which lines in Pi-hole pic may replace, if this stack did not make them.
+
+    NONE: No line.
+    PIC: Those that pic made in another cluster or for another stack.
+    ALL: Those that no other stack of this cluster made.
+    """
+
+    NONE = "false"
+    PIC = "pic"
+    ALL = "true"
+
+
 class Scheme(StrEnum):
     """The protocol that Pangolin speaks to a backend."""
 

@@ -14,6 +14,7 @@ from pic.settings.field import (
     PiholeApi,
     ResourceSchema,
     Scheme,
+    TakeOver,
     TargetName,
     Tenants,
 )
@@ -323,6 +324,13 @@ FIELDS = (
         ("DEFAULT_TARGET_IP",),
     ),
     Field(
+        "piholeAllowAddresses",
+        readers.list_of(readers.network),
+        "IP addresses and networks, as a list or separated by commas",
+        "Addresses that DNS records may have although they lead nowhere on another host: loopback,"
+        " link-local, multicast and unspecified ones.",
+    ),
+    Field(
         "piholeApi",
         readers.one_of(PiholeApi),
         "v6 or dns-local",
@@ -330,9 +338,11 @@ FIELDS = (
     ),
     Field(
         "piholeTakeOver",
-        readers.boolean,
-        _BOOLEAN,
-        "Take over existing records of our hosts that pic did not create.",
+        readers.boolean_or({"pic": "pic", "all": "true", "none": "false"}, TakeOver),
+        "pic, all or none; true is all, false is none",
+        "Take over existing records of our hosts that this stack did not create: pic takes those"
+        " that pic made in another cluster or for another stack, all takes those that no other"
+        " stack of this cluster made.",
     ),
     Field(
         "piholeAnnotate",

@@ -18,6 +18,7 @@ from pic.settings.field import (
     PathRouting,
     PiholeApi,
     ResourceSchema,
+    TakeOver,
     TargetName,
     Tenants,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "PiholeApi",
     "ResourceSchema",
     "Settings",
+    "TakeOver",
     "TargetName",
     "Tenants",
     "parse",
@@ -91,8 +93,9 @@ class Settings:
     keep_history: int = 50
     pihole_url: str = ""
     pihole_target_ip: str = ""
+    pihole_allow_addresses: tuple[str, ...] = ()
     pihole_api: PiholeApi = PiholeApi.V6
-    pihole_take_over: bool = False
+    pihole_take_over: TakeOver = TakeOver.NONE
     pihole_annotate: bool = True
     pihole_ca: str = ""
     pihole_server_name: str = ""

@@ -50,6 +50,7 @@ class RawSnapshot:
         schema: What the installed CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if Pi-hole is no target or did not answer.
         unanswered: Why Pi-hole did not answer; None if it did, or is no target.
+        shadows: What Pi-hole answers for a host instead of its record, by host.
         now: The time of the API server, in RFC 3339; empty if it is unknown.
     """
 
@@ -59,6 +60,7 @@ class RawSnapshot:
     records: tuple[LiveRecord, ...] | None = None
     unanswered: Unanswered | None = None
     now: str = ""
+    shadows: Mapping[str, str] = field(default_factory=dict)
 
 
 def from_documents(bodies: Iterable[Raw], schema: Schema) -> RawSnapshot:
@@ -110,6 +112,7 @@ class _Assembly:
             schema=self.raw.schema,
             records=self.raw.records,
             unanswered=self.raw.unanswered,
+            shadows=self.raw.shadows,
             registers=self.registers(),
             now=parse.timestamp(self.raw.now),
         )

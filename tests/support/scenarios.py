@@ -9,7 +9,7 @@ from typing import TypedDict
 import yaml
 
 from pic.core.errors import PiholeError
-from pic.core.model import LiveRecord, Schema, Unanswered
+from pic.core.model import LiveRecord, Maker, Schema, Unanswered
 from pic.snapshot import assemble, manifests, overlay, pangolin
 from pic.snapshot.assemble import RawSnapshot
 
@@ -33,6 +33,7 @@ class Scenario(TypedDict, total=False):
         live: The raw objects of a cluster. A kind without an object was not read, except for the
             ConfigMaps of a register whose namespace the settings name.
         piholeRecords: The records in Pi-hole.
+        piholeShadows: What Pi-hole answers for a host in place of its record.
         piholeProblem: Why Pi-hole did not answer.
         now: The time of the reading.
     """
@@ -45,6 +46,7 @@ class Scenario(TypedDict, total=False):
     live: str
     manifests: str
     piholeRecords: list[dict[str, object]]
+    piholeShadows: dict[str, str]
     piholeProblem: str
     now: str
     plan: dict[str, object]
@@ -65,7 +67,8 @@ def raw_snapshot(scenario: Scenario) -> RawSnapshot:
         url = str(scenario["settings"]["piholeUrl"])
         return replace(raw, unanswered=Unanswered(url, PiholeError(scenario["piholeProblem"])))
     if "piholeRecords" in scenario:
-        return replace(raw, records=tuple(map(_live_record, scenario["piholeRecords"])))
+        records = tuple(map(_live_record, scenario["piholeRecords"]))
+        return replace(raw, records=records, shadows=scenario.get("piholeShadows", {}))
     return raw
 
 
@@ -94,4 +97,5 @@ def _live_record(values: Mapping[str, object]) -> LiveRecord:
         ours=values.get("ours") is True,
         alone=values.get("exclusive") is not False,
         legacy=values.get("legacy") is True,
+        maker=Maker(str(values.get("maker", ""))),
     )

@@ -1,7 +1,7 @@
 import pytest
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.model import Family, LiveRecord
+from pic.core.model import Family, LiveRecord, Maker
 from pic.pihole.hosts_lines import (
     Change,
     Merged,
@@ -12,10 +12,11 @@ from pic.pihole.hosts_lines import (
     rules_for,
 )
 from pic.pihole.protocol import RecordEdit
+from pic.settings.field import TakeOver
 
 RULES = rules_for("c1", "")
 MARKER = RULES.marker
-TAKE_OVER = rules_for("c1", "", take_over=True)
+TAKE_OVER = rules_for("c1", "", take_over=TakeOver.ALL)
 # The rules of one stack of a cluster, and of another one.
 MINE = rules_for("2f0c1b9a-7a53", "0123456789abcdef")
 OTHERS = rules_for("2f0c1b9a-7a53", "fedcba9876543210")
@@ -153,8 +154,8 @@ def test_a_line_with_other_names_is_never_taken_over() -> None:
 
     assert merged.lines == lines
     assert refusals(merged)[0][1].endswith(
-        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: its line has other names too, or"
-        " another stack made it, so change it by hand"
+        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: pic:piholeTakeOver does not cover it,"
+        " or its line has other names too: change it by hand"
     )
 
 
@@ -236,18 +237,18 @@ def test_24_a_line_of_another_stack_is_foreign_and_one_of_an_earlier_version_is_
 
     assert records(lines, MINE) == (
         LiveRecord("a", "192.0.2.1", ours=True),
-        LiveRecord("b", "192.0.2.2", alone=False),
+        LiveRecord("b", "192.0.2.2", maker=Maker.OTHER_STACK),
         LiveRecord("c", "192.0.2.3", ours=True, legacy=True),
-        LiveRecord("d", "192.0.2.4"),
+        LiveRecord("d", "192.0.2.4", maker=Maker.OTHER_CLUSTER),
         LiveRecord("e", "192.0.2.5"),
     )
 
 
 @pytest.mark.parametrize("marker", [OTHERS.marker, OLD])
-@pytest.mark.parametrize("take_over", [False, True])
+@pytest.mark.parametrize("take_over", [TakeOver.NONE, TakeOver.ALL])
 def test_24_no_edit_changes_or_deletes_the_line_of_another_stack(
     marker: str,
-    take_over: bool,  # noqa: FBT001
+    take_over: TakeOver,
 ) -> None:
     rules = Rules(MINE.marker, take_over, OLD)
     lines = (line("192.0.2.1", "web", marker),)
@@ -276,7 +277,7 @@ def test_24_of_an_interrupted_update_the_line_with_the_new_marker_stays() -> Non
 
 
 def test_24_a_foreign_line_of_another_cluster_may_be_taken_over() -> None:
-    rules = Rules(MINE.marker, legacy=OLD, take_over=True)
+    rules = Rules(MINE.marker, legacy=OLD, take_over=TakeOver.ALL)
     lines = ["192.0.2.1 web # k8s:another", "192.0.2.2 web"]
 
     assert merge(lines, [a("web")], rules).lines == (line("192.0.2.9", "web", MINE.marker),)
@@ -326,3 +327,29 @@ def test_a_foreign_line_with_the_form_of_a_shared_one_stays() -> None:
 
     assert merge([edited], [a("web", None)], RULES).lines == (edited,)
     assert lost_lines([edited, shared("192.0.2.1", "a", "b")], [], MARKER) == (edited,)
+
+
+@pytest.mark.parametrize(
+    ("marker", "modes"),
+    [
+        ("by hand", {TakeOver.ALL}),
+        ("k8s:another", {TakeOver.PIC, TakeOver.ALL}),
+        (OTHERS.marker, {TakeOver.PIC}),
+        (OLD, {TakeOver.PIC}),
+    ],
+)
+def test_take_over_says_whose_lines_an_edit_replaces(marker: str, modes: set[TakeOver]) -> None:
+    lines = [line("192.0.2.1", "web", marker)]
+
+    merged = {
+        mode: merge(lines, [a("web")], Rules(MINE.marker, mode, OLD)).lines for mode in TakeOver
+    }
+
+    new = (line("192.0.2.9", "web", MINE.marker),)
+    assert {mode for mode, result in merged.items() if result == new} == modes
+
+
+def test_a_stack_without_an_id_knows_the_lines_of_the_stacks_of_its_cluster() -> None:
+    rules = rules_for("2f0c1b9a-7a53", "", take_over=TakeOver.ALL)
+
+    assert merge([line("192.0.2.1", "web", MINE.marker)], [a("web")], rules).changes == ()

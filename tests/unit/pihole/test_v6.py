@@ -10,6 +10,7 @@ from pic.core.model import Family, LiveRecord
 from pic.pihole.lines import compact, shared_line
 from pic.pihole.protocol import RecordEdit
 from pic.pihole.v6 import HOSTS_PATH
+from pic.settings.field import TakeOver
 from tests.support.pihole_fakes import CLUSTER, a, details, ours, refused
 from tests.support.pihole_v6 import FOREIGN, pihole
 
@@ -137,14 +138,14 @@ def test_a_conflict_stops_no_other_edit() -> None:
 
 
 def test_a_line_that_no_url_can_name_is_taken_over_with_the_whole_list() -> None:
-    with pihole(["10.0.0.1 web # http://wiki"], take_over=True) as (server, hosts):
+    with pihole(["10.0.0.1 web # http://wiki"], take_over=TakeOver.ALL) as (server, hosts):
         assert hosts.apply([a("web")]) == {}
         assert server.lines == [ours("192.0.2.9", "web")]
 
 
 def test_a_line_that_no_request_can_remove_stays() -> None:
     slashed = "10.0.0.1 web # http://wiki"
-    with pihole([slashed, *LONG], take_over=True) as (server, hosts):
+    with pihole([slashed, *LONG], take_over=TakeOver.ALL) as (server, hosts):
         assert [details(error)[0] for error in hosts.apply([a("web")]).values()] == [
             FailureClass.INVALID
         ]

@@ -209,11 +209,11 @@ def _dns_local(connection: _Connection) -> Iterator[Finding]:
     settings = connection.settings
     try:
         # Reading needs no cluster id, but a session asks for one.
-        records = connect.read_records(
+        reading = connect.read(
             settings,
             settings.cluster_id or "unknown",
             connection.environment,
-            timeouts=connection.timeouts,
+            connection.timeouts,
         )
     except PiholeError as error:
         yield _failed(LOGIN, error)
@@ -222,5 +222,7 @@ def _dns_local(connection: _Connection) -> Iterator[Finding]:
     yield passed(LOGIN, "it accepts the token")
     yield skipped(RIGHTS, "this interface does not show them before a write")
     yield skipped(SEATS, "this interface has no sessions")
-    message = f"{len(records)}; only the register and the state show which ones belong to pic"
+    message = (
+        f"{len(reading.records)}; only the register and the state show which ones belong to pic"
+    )
     yield passed(RECORDS, message)
