@@ -1,6 +1,7 @@
 """Parses and writes single lines of `dns.hosts`. No I/O."""
 
 import ipaddress
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,8 @@ from pic.core.visible import is_visible
 
 # Characters. A line must fit into a URL, where a space takes three bytes: Pi-hole accepts 11 KB.
 LONGEST_LINE = 4_000
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+_LONGEST_NAME, _LONGEST_LABEL = 255, 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,26 @@ def parse(text: str) -> Line | None:
         return None
     names = tuple(dict.fromkeys(name_of(word) for word in words[1:]))
     return Line(ip, names, comment.strip() if sign and entry[-1].isspace() else None)
+
+
+def problem(text: str) -> str:
+    """Return why Pi-hole refuses a list with this line; empty if it accepts the line."""
+    address, *words = text.split() or [""]
+    comments = [index for index, word in enumerate(words) if word.startswith("#")]
+    names = words[: comments[0]] if comments else words
+    if "%" in address or address_of(address) is None:
+        return f"{address!r} is no IP address"
+    if not names:
+        return "it has no host name"
+    bad = next((name for name in names if not _is_accepted(name)), None)
+    return "" if bad is None else f"{bad!r} is no host name"
+
+
+def _is_accepted(name: str) -> bool:
+    # As measured: Pi-hole checks only the labels before the last dot.
+    labels = name.split(".")[:-1]
+    plain = _PLAIN.fullmatch(name) is not None and len(name) <= _LONGEST_NAME
+    return plain and all(0 < len(label) <= _LONGEST_LABEL for label in labels)
 
 
 def is_ours(text: str, marker: str) -> bool:

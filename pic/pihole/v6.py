@@ -37,7 +37,7 @@ class V6:
 
     def read(self) -> tuple[LiveRecord, ...]:
         """Return every record, as `Hosts.read` does."""
-        return hosts_lines.records(self._lines(), self._rules)
+        return hosts_lines.records(self.lines(), self._rules)
 
     def shadows(self) -> Mapping[str, str]:
         """Return what other settings answer, as `Hosts.shadows` does."""
@@ -57,7 +57,7 @@ class V6:
         sent: Sequence[str] = ()
         writes = 0
         while True:
-            live = self._lines()
+            live = self.lines()
             # The last write may have overwritten a line of another program, or the other way round.
             lost = hosts_lines.lost_lines(sent, live, self._rules.marker)
             merged = self._merge((*live, *lost), edits, failures)
@@ -86,7 +86,12 @@ class V6:
         failures |= merged.refusals
         return merged
 
-    def _lines(self) -> tuple[str, ...]:
+    def lines(self) -> tuple[str, ...]:
+        """Return the lines of the list, unchanged.
+
+        Raises:
+            PiholeError: Pi-hole did not return them.
+        """
         lines = config_value(self._session.get(HOSTS_PATH, "reading its records"), "dns", "hosts")
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise PiholeError(
@@ -200,9 +205,12 @@ def check_rights(session: Session) -> None:
     detail = session.get(f"{HOSTS_PATH}?detailed=true", "reading its configuration")
     if config_value(detail, "dns", "hosts", "flags", "env_var") is True:
         raise PiholeError(answers.ENVIRONMENT, kind=FailureClass.INVALID)
-    misc = session.get("/api/config/misc/readOnly", "reading its configuration")
-    if config_value(misc, "misc", "readOnly") is True:
-        raise PiholeError(answers.READ_ONLY, kind=FailureClass.AUTH)
+    path = ("misc", "readOnly")
+    misc = session.get(f"/api/config/{'/'.join(path)}?detailed=true", "reading its configuration")
+    if config_value(misc, *path, "value") is True:
+        fixed = config_value(misc, *path, "flags", "env_var") is True
+        message = answers.READ_ONLY_BY_VARIABLE if fixed else answers.READ_ONLY
+        raise PiholeError(message, kind=FailureClass.AUTH)
 
 
 def config_value(answer: Raw, *path: str) -> object:

@@ -5,15 +5,16 @@ import os
 import re
 import signal
 import threading
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from dev.controlplane import ControlPlane
-from dev.pihole import PiHole, PiHoleError
+from dev.pihole import QUICK, PiHole, PiHoleError
 from dev.toolchain import Toolchain
-from tests.engine.records import IP, OTHER_IP, Registry, set_registry
+from tests.engine.records import IP, MANUAL, OTHER_IP, Registry, set_registry
 from tests.engine.stage import PicRun
 from tests.support.waiting import until, until_moment
 
@@ -167,22 +168,28 @@ def test_a_plain_pulumi_up_registers_and_imports(registry: Registry) -> None:
 
 
 def test_an_interrupted_or_killed_run_leaves_no_session_and_the_next_run_finishes_it(
-    registry: Registry,
+    plane: ControlPlane, tools: Toolchain
 ) -> None:
-    stage = registry.stage
-    registry.targets("pihole")
-    words = [f"h{number}" for number in range(3 * MANY)]
-    registry.register("web", *words)
+    # Slow enough that the signal comes in time.
+    slow = replace(QUICK, patch=0.5)
+    with (
+        PiHole(records=MANUAL, pace=slow) as pihole,
+        set_registry(plane, tools, pihole, ["pihole"]) as registry,
+    ):
+        stage = registry.stage
+        words = [f"h{number}" for number in range(3 * MANY)]
+        registry.register("web", *words)
 
-    for number in (signal.SIGINT, signal.SIGKILL):
-        stop(registry, number)
-        until(lambda: not stage.workspace.processes(), "all processes have ended")
-        assert registry.is_at_rest()
-        assert len(registry.ours) < len(words)
+        for number in (signal.SIGINT, signal.SIGKILL):
+            stop(registry, number)
+            until(lambda: not stage.workspace.processes(), "all processes have ended")
+            assert registry.is_at_rest()
+            assert len(registry.ours) < len(words)
 
-    assert stage.pic("up").code == 0
-    assert registry.ours == registry.lines(*words)
-    assert len(registry.remembered) == len(words)
+        assert stage.pic("up").code == 0
+        assert registry.ours == registry.lines(*words)
+        assert len(registry.remembered) == len(words)
+        assert (registry.foreign, registry.is_at_rest()) == (MANUAL, True)
 
 
 def stop(registry: Registry, number: signal.Signals) -> None:

@@ -100,7 +100,7 @@ def test_a_record_that_an_interrupted_run_left_is_imported_and_then_deleted(tmp_
         ("up", {f"{A}/A": f"{A}/A", f"{B}/A": f"{B}/A"}),
         ("up", {f"{A}/A": f"{A}/A"}),
     ]
-    assert messages == ["importing 1 objects that an interrupted run left", "deploying"]
+    assert messages == ["importing 1 object that an interrupted run left", "deploying"]
 
 
 def test_without_markers_no_record_is_imported_for_deletion(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_destroy_imports_missing_records_and_removes_the_annotations(
         ("destroy", {}),
     ]
     assert written_annotations(situation) == [{}]
-    assert messages == ["importing 1 objects that the state does not have", "deleting"]
+    assert messages == ["importing 1 object that the state does not have", "deleting"]
 
 
 def test_a_destroy_that_failed_keeps_the_annotations(tmp_path: Path) -> None:

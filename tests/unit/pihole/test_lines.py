@@ -2,7 +2,8 @@
 
 import pytest
 
-from pic.pihole.lines import LONGEST_LINE, Line, compact, is_ours, parse, shared_lines
+from dev.pihole import hosts
+from pic.pihole.lines import LONGEST_LINE, Line, compact, is_ours, parse, problem, shared_lines
 
 MARKER = "k8s:c1"
 
@@ -89,3 +90,28 @@ def test_a_compact_list_keeps_every_foreign_line_and_every_name_of_ours() -> Non
         "2001:db8::1 a # k8s:c1",
     )
     assert compact(compact(lines, MARKER), MARKER) == compact(lines, MARKER)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("192.0.2.1 nas www.lan # mine", ""),
+        ("\t2001:db8::1  foo_bar.lan", ""),
+        (f"192.0.2.1 {'x' * 100}", ""),
+        ("192.0.2.1 nas.", ""),
+        ("", "'' is no IP address"),
+        ("# only", "'#' is no IP address"),
+        ("01.02.03.04 nas", "'01.02.03.04' is no IP address"),
+        ("fe80::1%eth0 nas", "'fe80::1%eth0' is no IP address"),
+        ("192.0.2.1", "it has no host name"),
+        ("192.0.2.1 #nas", "it has no host name"),
+        ("192.0.2.1 nas *.lan", "'*.lan' is no host name"),
+        ("192.0.2.1 a..b", "'a..b' is no host name"),
+        (f"192.0.2.1 {'x' * 64}.lan", f"'{'x' * 64}.lan' is no host name"),
+        (f"192.0.2.1 {'x' * 256}", f"'{'x' * 256}' is no host name"),
+    ],
+)
+def test_a_line_that_pihole_refuses_has_a_problem(text: str, expected: str) -> None:
+    assert problem(text) == expected
+    # The server of the tests refuses what the real one was measured to refuse.
+    assert bool(hosts.complaint([text])) is bool(expected)
