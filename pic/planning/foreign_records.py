@@ -1,6 +1,7 @@
 """Says what happens to a planned DNS record where Pi-hole has one that this stack did not make."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from pic.core.model import LiveRecord, Maker, Record
 from pic.core.notices import Reason
@@ -30,6 +31,8 @@ def may_take_over(mode: TakeOver, maker: Maker, *, alone: bool) -> bool:
             return alone and maker is not Maker.UNKNOWN
         case TakeOver.ALL:
             return alone and maker is not Maker.OTHER_STACK
+        case _:
+            assert_never(mode)
 
 
 def problem(

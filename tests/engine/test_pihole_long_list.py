@@ -1,4 +1,4 @@
-"""A list that is too long for a line for each record, and the upgrade to it: no name is ever lost."""
+"""A list that is too long for a line for each record, and the upgrade to it loses no name."""
 
 import pytest
 

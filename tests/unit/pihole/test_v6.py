@@ -178,6 +178,19 @@ def test_a_refused_record_stops_no_other_record(records: list[str], refusals: in
         assert server.lines == [*records, ours("192.0.2.9", "b"), ours("192.0.2.9", "c")]
 
 
+def test_the_old_line_stays_where_pihole_refuses_the_new_one() -> None:
+    records = [*LONG, ours("192.0.2.1", "web"), ours("192.0.2.1", "nas")]
+    with pihole(records) as (server, hosts):
+        body = bad(len(records))
+        fault = Fault("answer", method="PUT", path=HOSTS_PATH, status=400, body=body)
+        server.inject(replace(fault, times=2))
+
+        failures = hosts.apply([a("web"), a("nas")])
+
+        assert [edit.host for edit in failures] == ["nas"]
+        assert server.lines == [*LONG, records[-1], ours("192.0.2.9", "web")]
+
+
 @pytest.mark.parametrize(("named", "failed"), [(' ("ab")', ["ab"]), ("", ["aa", "ab", "ac"])])
 def test_a_refused_shared_line_fails_the_host_that_pihole_names(
     named: str, failed: list[str]

@@ -257,6 +257,8 @@ def test_the_error_for_an_unknown_key_suggests_the_nearest(key: str, nearest: st
         ("maxRemovals", [True, -1, "-1", 5.5, "5.5", "many", 10**9, float("nan"), "٣", ""]),
         ("maxRemovalRatio", [True, -0.1, 1.1, "20%", float("nan"), float("inf"), "1e-3"]),
         ("maxWeakened", [False, -1, "none"]),
+        ("piholeAllowAddresses", ["localhost", "10.0.0.5/24", ["127.0.0.1", "x"], True]),
+        ("piholeTakeOver", ["maybe", "", 2, ["pic"]]),
         ("acknowledge", ["3F1C9A", "xyz", 10**12, 1e10]),
         ("clusterId", ["a b", "-", "a" * 65]),
         ("adoptFrom", ["a b", "-"]),
@@ -387,3 +389,15 @@ def test_a_variable_does_not_replace_a_wrong_value_of_the_stack() -> None:
         "pic:logLevel is 'loud'; allowed: debug, info, warn or error",
         f"pic:keepHistory is 'x'; allowed: {WHOLE_NUMBER}",
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((value, TakeOver.ALL) for value in (True, "yes", "all", "ALL")),
+        *((value, TakeOver.NONE) for value in (False, "off", "none")),
+        ("Pic", TakeOver.PIC),
+    ],
+)
+def test_take_over_is_a_word_or_a_boolean(value: object, expected: TakeOver) -> None:
+    assert settings({"piholeTakeOver": value}).pihole_take_over is expected
