@@ -237,6 +237,26 @@ def test_a_changed_address_is_never_missing(registry: Registry) -> None:
     assert (changed.code, [] in answers, answers[-1]) == (0, False, [OTHER_IP])
 
 
+def test_a_pihole_that_loses_its_records_at_each_start_is_reported(
+    plane: ControlPlane, tools: Toolchain
+) -> None:
+    with (
+        PiHole(records=MANUAL, file_is_mounted=True) as pihole,
+        set_registry(plane, tools, pihole, ["pihole"]) as registry,
+    ):
+        registry.register("web", "www", "shop")
+        assert registry.stage.pic("up").code == 0
+        pihole.restart()
+        assert tuple(pihole.lines) == MANUAL
+
+        again = registry.stage.pic("up")
+
+        assert (again.code, last_line(again)) == (0, "Done: 2 created.")
+        assert "RecordsLost" in again.err
+        assert "it lacks 2 of the records that pic made" in again.err
+        assert registry.ours == registry.lines("shop", "www")
+
+
 def test_without_markers_only_remembered_records_are_deleted(
     plane: ControlPlane, tools: Toolchain
 ) -> None:
