@@ -20,7 +20,7 @@ from pic.pihole.http import Client, HttpTimeouts
 from pic.pihole.lock import LockTimeouts
 from pic.pihole.v6_session import Session
 from pic.run.doctor_context import DoctorContext
-from pic.run.targets.pihole import plugin_check
+from pic.run.targets.pihole import plugin_check, remembered
 from pic.settings.parse import PiholeApi, Settings
 
 REACHED, TLS, LOGIN = "pihole", "pihole TLS", "pihole login"
@@ -127,14 +127,16 @@ def _v6(connection: _Connection) -> Iterator[Finding]:
     try:
         with connect.logged_in(client, environment, connection.timeouts) as session:
             # The session must not stay open while the caller handles a finding.
-            findings = list(_session(session, connection.settings))
+            findings = list(_session(session, connection.settings, environment))
     except PiholeError as error:
         yield _failed(LOGIN, error)
         yield from (skipped(name, "the login failed") for name in AFTER_LOGIN)
     yield from findings
 
 
-def _session(session: Session, settings: Settings) -> Iterator[Finding]:
+def _session(
+    session: Session, settings: Settings, environment: Mapping[str, str]
+) -> Iterator[Finding]:
     content = session.get(SESSIONS, "reading its sessions")
     entries = [mapping(entry, "session") for entry in sequence(content.get("sessions"), "sessions")]
     own = next((entry for entry in entries if entry.get("current_session") is True), None)
@@ -142,7 +144,7 @@ def _session(session: Session, settings: Settings) -> Iterator[Finding]:
     yield passed(LOGIN, f"it accepts {password}")
     yield from run_check(RIGHTS, lambda: _rights(session, password))
     yield from run_check(SEATS, lambda: _seats(session, len(entries) - (own is not None)))
-    yield from run_check(RECORDS, lambda: _records(session, settings))
+    yield from run_check(RECORDS, lambda: _records(session, settings, environment))
 
 
 def _password_kind(session: Mapping[str, object] | None) -> str:
@@ -188,7 +190,9 @@ def _setting(session: Session, name: str, *detail: str) -> object:
     return v6.config_value(answer, "webserver", "api", name, *detail)
 
 
-def _records(session: Session, settings: Settings) -> Iterator[Finding]:
+def _records(
+    session: Session, settings: Settings, environment: Mapping[str, str]
+) -> Iterator[Finding]:
     rules = hosts_lines.rules_for(settings.cluster_id, settings.stack_id)
     pihole = v6.V6(session, rules)
     lines = pihole.lines()
@@ -209,7 +213,18 @@ def _records(session: Session, settings: Settings) -> Iterator[Finding]:
     shadows = pihole.shadows()
     shadowed = sorted({it.host for it in records if it.ours and it.host in shadows})
     advice += [f"{host} has no effect: Pi-hole answers with {shadows[host]}" for host in shadowed]
-    yield passed(RECORDS, message, "; ".join([*advice, *_fullness(lines, rules)]))
+    advice += [*_fullness(lines, rules), *_lost(remembered.lost(records, settings, environment))]
+    yield passed(RECORDS, message, "; ".join(advice))
+
+
+def _lost(names: Sequence[str]) -> Iterator[str]:
+    """Yield advice on records that Pi-hole has lost, as one does that cannot save them."""
+    if names:
+        yield (
+            f"{len(names)} that the register has are missing, such as {names[0]}: run pic up, and"
+            " if they are missing again after each start of Pi-hole, mount the folder /etc/pihole and"
+            " not the file pihole.toml"
+        )
 
 
 def _blocking(lines: Sequence[str]) -> str:
