@@ -222,8 +222,8 @@ def _lost(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield (
             f"{len(names)} that the register has are missing, such as {names[0]}: run pic up, and"
-            " if they are missing again after each start of Pi-hole, mount the folder /etc/pihole and"
-            " not the file pihole.toml"
+            " if they are missing again after each start of Pi-hole, mount the folder /etc/pihole"
+            " and not the file pihole.toml"
         )
 
 
