@@ -21,12 +21,14 @@ from pic.report import text as text_report
 from pic.report.review import held_json
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
-from pic.settings.parse import TargetName
+from pic.settings.parse import TargetName, Unpublish
 
 if TYPE_CHECKING:
     from pic.engine.engine import Engine
     from pic.engine.result import DeployResult
     from pic.run.situation import Situation
+
+STILL_SERVED = "Pangolin may still serve the hosts that are no longer declared: see docs/limits.md"
 
 PROGRESS_SECONDS = 1.0
 _MOST_NAMES = 5  # of what failed for one cause
@@ -178,6 +180,8 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     _log_outcome(options, result.outcome, context)
     if result.changes:
         print(text_report.render_changes(result.changes))
+    if result.changes.removed and situation.settings.unpublish is Unpublish.OFF:
+        print(STILL_SERVED)
     # Before the result, so that a run with an error shows it too.
     _print_held(result)
     if result.error:

@@ -32,6 +32,13 @@ class PathRouting(StrEnum):
     TRUSTED = "trusted"
 
 
+class Unpublish(StrEnum):
+    """What happens in Pangolin before pic deletes the object of a host."""
+
+    OFF = "off"
+    BLOCK = "block"
+
+
 class TargetName(StrEnum):
     """The systems in which pic declares a plan."""
 

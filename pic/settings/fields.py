@@ -17,6 +17,7 @@ from pic.settings.field import (
     TakeOver,
     TargetName,
     Tenants,
+    Unpublish,
 )
 
 _BOOLEAN = "true or false (also yes, no, on, off, 1, 0)"
@@ -39,6 +40,12 @@ _NAMESPACE_PATTERN = readers.matching(re.compile(r"[a-z0-9*?-]+"), longest=63)
 
 def _scheme(value: object) -> str:
     return readers.one_of(Scheme)(value).value
+
+
+def _unpublish(value: object) -> Unpublish:
+    # YAML reads `off` as a boolean, which the Pulumi CLI hands on as text.
+    is_false = value is False or value == "false"
+    return Unpublish.OFF if is_false else readers.one_of(Unpublish)(value)
 
 
 def _tunnel_namespace(value: object) -> str:
@@ -295,6 +302,15 @@ FIELDS = (
         _BOOLEAN,
         "Let Kubernetes delete our objects together with their Ingress. With false, pic deletes"
         " them itself, and its removal limits apply.",
+    ),
+    Field(
+        "unpublish",
+        _unpublish,
+        "off or block",
+        "block sets blockAccess on an object before pic deletes it, and waits for the operator, so"
+        " that a host which is no longer declared is not public. It needs pic:ownerReferences"
+        " false. For operators that leave the route of a deleted object in Pangolin: see"
+        " limits.md.",
     ),
     Field(
         "lockTimeout",

@@ -21,6 +21,7 @@ from pic.settings.field import (
     TakeOver,
     TargetName,
     Tenants,
+    Unpublish,
 )
 from pic.settings.fields import FIELDS
 from pic.settings.readers import InvalidValueError, describe, format_value
@@ -34,6 +35,7 @@ __all__ = [
     "TakeOver",
     "TargetName",
     "Tenants",
+    "Unpublish",
     "parse",
     "settings_table",
 ]
@@ -89,6 +91,7 @@ class Settings:
     resync_period: timedelta = timedelta(minutes=5)
     log_level: LogLevel = LogLevel.INFO
     owner_references: bool = True
+    unpublish: Unpublish = Unpublish.OFF
     lock_timeout: timedelta = timedelta(minutes=30)
     keep_history: int = 50
     pihole_url: str = ""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pic.cli import main
-from pic.cli.deploying import Progress
+from pic.cli.deploying import STILL_SERVED, Progress
 from pic.core import logs
 from pic.core.errors import EngineError
 from pic.engine.outcome import Outcome
@@ -177,7 +177,7 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
     }
     assert run_pic(capsys, "up", "--acknowledge", digest) == (
         0,
-        f"- {OLD} (prod/pic-{OLD}) is no longer declared\nDone: 1 deleted.\n",
+        f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{STILL_SERVED}\nDone: 1 deleted.\n",
         "",
     )
 

@@ -17,6 +17,7 @@ from pic.settings.parse import (
     TakeOver,
     TargetName,
     Tenants,
+    Unpublish,
     parse,
 )
 
@@ -58,6 +59,12 @@ def test_a_null_in_a_stack_file_counts_as_not_set() -> None:
     assert settings({row.key: None for row in FIELDS}) == Settings()
 
 
+@pytest.mark.parametrize("value", ["off", "OFF", False, "false"])
+def test_the_word_off_may_be_what_yaml_makes_of_it(value: object) -> None:
+    assert settings({"unpublish": value}).unpublish is Unpublish.OFF
+    assert is_refused("unpublish", "yes")
+
+
 def test_every_setting_can_be_written_as_text() -> None:
     values = {
         "ingressClasses": "pangolin, edge-*",
@@ -96,6 +103,7 @@ def test_every_setting_can_be_written_as_text() -> None:
         "resyncPeriod": "1h30m",
         "logLevel": "Debug",
         "ownerReferences": "0",
+        "unpublish": "Block",
         "lockTimeout": "90",
         "keepHistory": "7",
         "piholeUrl": "https://pihole.lan:8443/admin/",
@@ -147,6 +155,7 @@ def test_every_setting_can_be_written_as_text() -> None:
         resync_period=timedelta(minutes=90),
         log_level=LogLevel.DEBUG,
         owner_references=False,
+        unpublish=Unpublish.BLOCK,
         lock_timeout=timedelta(seconds=90),
         keep_history=7,
         pihole_url="https://pihole.lan:8443/admin",
