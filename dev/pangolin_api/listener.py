@@ -55,7 +55,7 @@ class Listener(ThreadingHTTPServer):
     def process_request_thread(self, request: object, client_address: object) -> None:
         """Serve one connection; a broken one is no error, because clients cut them on purpose."""
         connection: socket.socket = request  # type: ignore[assignment]
-        with contextlib.suppress(OSError):
+        try:
             connection.settimeout(IDLE)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._tls is not None:
@@ -63,9 +63,12 @@ class Listener(ThreadingHTTPServer):
             with self._lock:
                 self._open.add(connection)
             _Handler(connection, client_address, self)
-        with self._lock:
-            self._open.discard(connection)
-        connection.close()
+        except OSError:
+            pass
+        finally:
+            with self._lock:
+                self._open.discard(connection)
+            connection.close()
 
 
 class _Handler(BaseHTTPRequestHandler):

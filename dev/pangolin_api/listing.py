@@ -46,10 +46,14 @@ class Listing:
             if any(wanted in str(row[name]).lower() for name in ("name", "niceId", "fullDomain"))
         ]
         rows.sort(key=lambda row: row["name"])
-        return self._page("resources", rows, query, self._row)
+        targets: dict[int, list[Row]] = {}
+        for target in self._store.targets.values():
+            targets.setdefault(target["resourceId"], []).append(target)
+        return self._page(
+            "resources", rows, query, lambda row: self._row(row, targets.get(row["resourceId"], []))
+        )
 
-    def _row(self, row: Row) -> Row:
-        targets = self._store.targets_of(row["resourceId"])
+    def _row(self, row: Row, targets: Sequence[Row]) -> Row:
         states = {target["hcHealth"] for target in targets}
         sites = {target["siteId"] for target in targets}
         return {

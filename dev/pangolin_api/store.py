@@ -1,7 +1,6 @@
 """Holds the rows of Pangolin's database. A failing call keeps what it has written, as on SQLite."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -136,7 +135,11 @@ class Store:
             "resourceId": number,
             "resourceGuid": str(UUID(int=number)),
             "orgId": org,
-            "niceId": self._nice_id(org),
+            "niceId": self._nice_id(number),
+            "name": "",
+            "domainId": None,
+            "subdomain": None,
+            "fullDomain": None,
             "http": True,
             "protocol": "tcp",
             "proxyPort": None,
@@ -178,12 +181,6 @@ class Store:
         """Pick the port at which newt listens."""
         return self._random.randint(40_000, 65_534)
 
-    def _nice_id(self, org: str) -> str:
-        taken = {row["niceId"] for row in self.resources.values() if row["orgId"] == org}
-        return next(name for name in self._names() if name not in taken)
-
-    def _names(self) -> Iterator[str]:
+    def _nice_id(self, number: int) -> str:
         words = ("amber", "brisk", "calm", "dusty", "eager", "frosty", "gentle", "hollow")
-        while True:
-            pair = self._random.choices(words, k=2)
-            yield f"{'-'.join(pair)}-{self._random.randrange(10_000)}"
+        return f"{'-'.join(self._random.choices(words, k=2))}-{number}"
