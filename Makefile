@@ -10,7 +10,7 @@ WORKERS ?= 3
 # Some environments set this variable. Without compiled modules each start of pic takes 0.1 s longer.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup lock toolchain servers cluster pihole kubectl fmt lint test test-fast cases kills chaos fuzz bench bench-plan bench-register bench-pihole bench-watch docs demo demo-pihole ci clean
+.PHONY: help setup lock toolchain servers cluster pihole pangolin kubectl fmt lint test test-fast cases kills chaos fuzz bench bench-plan bench-register bench-pihole bench-watch docs demo demo-pihole ci clean
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ cluster: toolchain ## Runs a control plane in the foreground, and prints its KUB
 pihole: setup ## Runs a simulated Pi-hole in the foreground, and prints its URL, password and DNS port; ARGS="--tls"
 	@$(PY) -m dev.pihole fetch
 	@$(PY) -m dev.pihole $(ARGS)
+
+pangolin: setup ## Runs a simulated Pangolin API in the foreground, and prints its URL and key; ARGS="--slow"
+	@$(PY) -m dev.pangolin_api $(ARGS)
 
 kubectl: setup ## Runs kubectl against that control plane: make kubectl ARGS="get ingress -A"
 	@$(PY) -m dev.controlplane kubectl -- $(ARGS)

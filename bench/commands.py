@@ -14,6 +14,8 @@ DIFFERS = 1  # the exit code of kubectl diff if it finds a difference
 REFUSED = 3
 # Yardsticks run with their default settings, not with those of the toolchain.
 WITH_DEFAULTS = ("env", "-u", "GOGC", "-u", "PULUMI_PARALLEL")
+# Steps wait for the API server, not for a processor, so more of them can run at once.
+RECOMMENDED = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_PARALLEL": "32"}
 _ACKNOWLEDGE = re.compile(r"(?:--acknowledge[ =]|PIC_ACKNOWLEDGE=)([0-9a-f]+)")
 
 
@@ -51,7 +53,7 @@ def first_engine_up(project: Workspace) -> Command:
     It changes the state of every resource, and would write the whole state after each one.
     """
     plain = engine_up(project, refresh=False)
-    return Command(plain.words, {"PULUMI_SKIP_CHECKPOINTS": "true"})
+    return Command(plain.words, RECOMMENDED)
 
 
 def naive_up(project: Workspace) -> Command:
@@ -118,12 +120,12 @@ def _pic_destroy(project: Workspace) -> Command:
 
 def _pulumi_up(project: Workspace) -> Command:
     """Return `pulumi up` with the environment variables that the documentation recommends."""
-    recommended = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_RUN_PROGRAM": "true"}
+    recommended = {**RECOMMENDED, "PULUMI_RUN_PROGRAM": "true"}
     flags = ("--yes", "--skip-preview", "--stack", STACK)
     return Command(project.pulumi_command("up", *flags), recommended)
 
 
 def _pulumi_destroy(project: Workspace) -> Command:
-    recommended = {"PULUMI_SKIP_CHECKPOINTS": "true", "PIC_RELEASE": "1"}
+    recommended = {**RECOMMENDED, "PIC_RELEASE": "1"}
     flags = ("--yes", "--skip-preview", "--stack", STACK, "--run-program", "--refresh=false")
     return Command(project.pulumi_command("destroy", *flags), recommended)

@@ -30,8 +30,10 @@ from pic.settings.stack_file import StackFile
 
 OUT = ROOT / "bench" / "out" / "pihole.json"
 NAMESPACE, DOMAIN = "bench", "example.com"
-SIZES, ROUNDS = (100, 1_000), 3
+SIZES, ROUNDS = (100, 1_000, 3_000), 3
 GOALS = {100: 5.0, 1_000: 15.0}  # seconds until the last name resolves
+CHANGE_GOALS = {1_000: 15.0}  # seconds to change every address
+MOST_WRITES = 20  # of one run, whatever it changes
 FIRST, SECOND, THIRD = "192.168.9.1", "192.168.9.2", "192.168.9.3"
 BY_HAND = ("192.168.1.2 nas.lan # by hand", "192.168.1.3 printer.lan")
 INGRESSES = f"/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/ingresses"
@@ -137,13 +139,17 @@ def resolved(
 def cold(site: Site) -> Figures:
     """Register all hosts from an empty state, and time until the last name resolves."""
     site.reset()
-    began = monotonic()
+    before, began = site.pihole.writes, monotonic()
     with site.project.start(*site.command) as process:
         last = resolved(site.pihole, site.names, FIRST, lambda: process.poll() is None)
         printed, _ = process.communicate(timeout=300)
     if process.returncode:
         raise BenchError(f"pic up ended with {process.returncode}:\n{printed}")
-    return {"resolvable": last - began, "seconds": monotonic() - began}
+    return {
+        "resolvable": last - began,
+        "seconds": monotonic() - began,
+        "writes": site.pihole.writes - before,
+    }
 
 
 def measure(site: Site, rounds: int) -> Figures:
@@ -153,6 +159,7 @@ def measure(site: Site, rounds: int) -> Figures:
         "hosts": site.count,
         "resolvable": [deployment["resolvable"] for deployment in deployments],
         "cold": [deployment["seconds"] for deployment in deployments],
+        "writes": max(deployment["writes"] for deployment in deployments),
         "noop": site.up(),
     }
     words = ("annotate", "ingress", "app-0", "--namespace", NAMESPACE)
@@ -180,7 +187,7 @@ def open_site(tools: Toolchain, count: int) -> Iterator[Site]:
         plane.kubectl("create", "namespace", NAMESPACE)
         namespaces = ("--register-namespace", "kube-system", "--tunnel-namespace", NAMESPACE)
         project.pic("init", "--stack", commands.STACK, *namespaces)
-        settings = {"targets": ["pihole"], "piholeUrl": pihole.url}
+        settings = {"targets": ["pihole"], "piholeUrl": pihole.url, "maxRetargeted": count}
         StackFile(project.path, commands.STACK).merge(settings)
         yield Site(count, plane, project, pihole)
 
@@ -197,6 +204,20 @@ def checks(figures: Figures) -> Iterator[tuple[str, str, str, bool]]:
             f"{last:.1f} s",
             last < goal,
         )
+    goal = CHANGE_GOALS.get(count)
+    if goal:
+        seconds = figures["all"]["seconds"]
+        yield (
+            f"{name}all addresses changed",
+            f"{goal:g} s",
+            f"{seconds:.1f} s",
+            seconds < goal,
+        )
+    for what, writes in (
+        ("first deployment", figures["writes"]),
+        ("all addresses changed", figures["all"]["writes"]),
+    ):
+        yield f"{name}{what}, writes", f"{MOST_WRITES}", f"{writes}", writes <= MOST_WRITES
     for what, key in ("one address changed", "one"), ("all addresses changed", "all"):
         gaps = figures[key]["missing"] + figures[key]["strange"]
         measured = f"{gaps} of {figures[key]['probes']:,} probes"

@@ -84,7 +84,7 @@ class Auth:
             return Answer(200, {"sessions": [_row(*seat, current) for seat in seats]})
         number = request.segments[-1]
         ended = number.isdigit() and self.sessions.end(int(number))
-        return Answer(204) if ended else Answer(404, {})
+        return Answer(204) if ended else error(400, "bad_request", "Session ID not in use")
 
     def _login(self, request: Request) -> Answer:
         if not self.secrets.password:
@@ -154,9 +154,17 @@ class Auth:
         session = self._find(request)
         if isinstance(session, str):
             return self._unknown(session)
-        return self._welcome(session, None)
+        return self._welcome(session, "correct password")
+
+    def cookie_of(self, request: Request) -> dict[str, str]:
+        """Return the header that an answer to an authenticated request has."""
+        session = self._find(request) if self.secrets.password else ""
+        return {} if isinstance(session, str) else _cookie(session)
 
     def _logout(self, request: Request) -> Answer:
+        if not self.secrets.password:
+            open_session = _session(valid=True, totp=False, message="no password set")
+            return Answer(401, open_session)
         session = self._find(request)
         if isinstance(session, str):
             return self._unknown(session)
@@ -185,8 +193,12 @@ class Auth:
             "validity": VALIDITY,
             "message": message,
         }
-        cookie = f"sid={session.sid}; SameSite=Lax; Path=/; Max-Age={VALIDITY}; HttpOnly"
-        return Answer(200, {"session": fields}, {"Set-Cookie": cookie})
+        return Answer(200, {"session": fields}, _cookie(session))
+
+
+def _cookie(session: Session) -> dict[str, str]:
+    cookie = f"sid={session.sid}; SameSite=Lax; Path=/; Max-Age={VALIDITY}; HttpOnly"
+    return {"Set-Cookie": cookie}
 
 
 def _sid(request: Request) -> tuple[str | None, str | None]:
@@ -195,7 +207,8 @@ def _sid(request: Request) -> tuple[str | None, str | None]:
     The first id counts, in the order body, headers, cookie, query.
     """
     for sid in (_body_sid(request), request.headers.get("X-FTL-SID"), request.headers.get("sid")):
-        if sid:
+        # An empty header is a session id too, which Pi-hole does not know.
+        if sid is not None:
             return sid, None
     cookie = SimpleCookie(request.headers.get("Cookie", "")).get("sid")
     if cookie is not None:

@@ -23,6 +23,10 @@ class Config:
         read_only: `misc.readOnly`: Pi-hole does not write pihole.toml.
         app_sudo: `webserver.api.app_sudo`.
         max_sessions: `webserver.api.max_sessions`.
+        cname_records: `dns.cnameRecords`, which win over the lines.
+        dnsmasq_lines: `misc.dnsmasq_lines`.
+        environment: The settings that variables of the container set, such as `misc.readOnly`.
+        file_is_mounted: Whether pihole.toml alone is mounted, so Pi-hole cannot replace it.
         writes: The number of writes through an interface.
         on_change: Gets the lines after each change.
     """
@@ -33,6 +37,10 @@ class Config:
     read_only: bool = False
     app_sudo: bool = False
     max_sessions: int = 16
+    cname_records: tuple[str, ...] = ()
+    dnsmasq_lines: tuple[str, ...] = ()
+    environment: frozenset[str] = frozenset()
+    file_is_mounted: bool = False
     writes: int = 0
     on_change: Listener = field(default=lambda _: None)
 
@@ -46,8 +54,16 @@ class Config:
         self.writes += 1
         self.lines = tuple(lines)
         if not self.read_only:
-            self.lines = self.saved = tuple(hosts.tidy(line) for line in lines)
+            self.lines = tuple(hosts.tidy(line) for line in lines)
+            if not self.file_is_mounted:
+                self.saved = self.lines
         self.on_change(self.lines)
+
+    def notice(self, lines: Sequence[str]) -> None:
+        """Read an edit of the file, unless a write through the interface has replaced it."""
+        if self.saved == tuple(lines):
+            self.lines = self.saved = tuple(hosts.tidy(line) for line in lines)
+            self.on_change(self.lines)
 
     def reload(self) -> None:
         """Read pihole.toml again, as a start does."""
@@ -58,9 +74,9 @@ class Config:
         """Return the configuration as the API returns it."""
         api = {"app_sudo": self.app_sudo, "max_sessions": self.max_sessions}
         return {
-            "dns": {"hosts": list(self.lines), "cnameRecords": []},
+            "dns": {"hosts": list(self.lines), "cnameRecords": list(self.cname_records)},
             "webserver": {"domain": "pi.hole", "api": api},
-            "misc": {"readOnly": self.read_only},
+            "misc": {"readOnly": self.read_only, "dnsmasq_lines": list(self.dnsmasq_lines)},
         }
 
 
@@ -78,12 +94,12 @@ def subtree(tree: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
     return {key: part} if part else {}
 
 
-def describe(tree: Mapping[str, Any], config: Config) -> dict[str, Any]:
+def describe(tree: Mapping[str, Any], config: Config, path: str = "") -> dict[str, Any]:
     """Return the tree with a description in place of each value."""
     return {
-        key: describe(value, config)
+        key: describe(value, config, f"{path}{key}.")
         if isinstance(value, Mapping)
-        else _described(key, value, config)
+        else _described(key, value, config, f"{path}{key}")
         for key, value in tree.items()
     }
 
@@ -91,16 +107,17 @@ def describe(tree: Mapping[str, Any], config: Config) -> dict[str, Any]:
 _DEFAULTS: Mapping[str, object] = {
     "hosts": [],
     "cnameRecords": [],
+    "dnsmasq_lines": [],
     "domain": "pi.hole",
     "app_sudo": False,
     "max_sessions": 16,
     "readOnly": False,
 }
 _TYPES = {bool: "boolean", int: "integer", str: "string", list: "string array"}
-_RESTARTS = {"cnameRecords"}
+_RESTARTS = {"cnameRecords", "dnsmasq_lines"}
 
 
-def _described(key: str, value: object, config: Config) -> dict[str, object]:
+def _described(key: str, value: object, config: Config, path: str) -> dict[str, object]:
     return {
         "description": f"The setting {key}",
         "allowed": "Lines as in a hosts file" if key == "hosts" else None,
@@ -111,6 +128,6 @@ def _described(key: str, value: object, config: Config) -> dict[str, object]:
         "flags": {
             "restart_dnsmasq": key in _RESTARTS,
             "session_reset": False,
-            "env_var": key == "hosts" and config.env_hosts,
+            "env_var": path in config.environment or (key == "hosts" and config.env_hosts),
         },
     }

@@ -38,12 +38,13 @@ class Resolver:
         port: For UDP and TCP; 0 before the first start.
     """
 
-    def __init__(self, work: Path) -> None:
+    def __init__(self, work: Path, options: Sequence[str] = ()) -> None:
         program = dnsmasq()
         if program is None:
             raise PiHoleError("DNS needs dnsmasq: run `make servers` to get it")
         self._program = program
         self._work = work
+        self._options = options
         self._names = work / "hosts"
         self._names.mkdir(exist_ok=True)
         self._spawner = Spawner()
@@ -121,6 +122,7 @@ class Resolver:
             f"--listen-address={ADDRESS}",
             "--bind-interfaces",
             f"--hostsdir={self._names}",
+            *self._options,
         ]
 
     def _answers(self, child: Child) -> bool:

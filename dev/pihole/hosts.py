@@ -6,6 +6,7 @@ import socket
 from collections.abc import Sequence
 
 KEY = "dns.hosts"
+LONGEST_HINT = 255
 CACHED = 10_000  # lines, since each PUT validates all of them
 _SPACES = re.compile(r"[ \t]+")
 _COMMENT = re.compile(r"(?:^|[ \t])(?P<hash>#)")
@@ -21,6 +22,12 @@ def complaint(lines: Sequence[str]) -> str | None:
         if problem is not None:
             return f"{KEY}[{index}]: {problem}"
     return None
+
+
+def hint(lines: Sequence[str]) -> str | None:
+    """Return the problem of the first invalid line, cut off as in an answer of Pi-hole."""
+    problem = complaint(lines)
+    return None if problem is None else problem[:LONGEST_HINT]
 
 
 @functools.lru_cache(CACHED)

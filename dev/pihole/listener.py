@@ -117,8 +117,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         start = perf_counter()
         self._count += 1
+        # Unlike `self.path`, the request line has all slashes at its beginning.
+        target = self.requestline.split()[1]
         request = Request(
-            self.command, self.path, self.headers, b"", self.server.pause, self._count > 1
+            self.command, target, self.headers, b"", self.server.pause, self._count > 1
         )
         answer = _malformed(self.requestline, request)
         self.close_connection |= answer is not None  # the body is still unread
@@ -155,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _encoded(answer: Answer, seconds: float) -> tuple[bytes, str]:
     body = answer.body
     if body is None:
-        return b"", "text/plain"
+        return b"", "text/html"
     if isinstance(body, str):
         return body.encode(), "text/plain; charset=utf-8"
     return json.dumps(

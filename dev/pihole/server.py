@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import RLock
+from threading import RLock, Timer
 from types import TracebackType
 from typing import Literal, Self
 
@@ -26,7 +26,7 @@ from dev.pihole.pace import QUICK, Pace
 from dev.pihole.sessions import Sessions
 from dev.pihole.v6 import V6
 
-Overlap = Literal["die", "lose", "serialise"]
+Overlap = Literal["die", "lose", "hang", "serialise"]
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,13 @@ class PiHole:
         env_hosts: Whether FTLCONF_dns_hosts sets the records.
         read_only: `misc.readOnly`.
         max_sessions: The number of seats.
-        overlap: The effect of a write during another request: it kills the server, loses the
-            update of one of two writers, or waits.
+        environment: More settings that variables set, such as `misc.readOnly`.
+        file_is_mounted: Whether pihole.toml alone is mounted: a restart loses every write.
+        cname_records: `dns.cnameRecords`, which win over the lines.
+        dnsmasq_lines: `misc.dnsmasq_lines`.
+        overlap: The effect of a write during another request. On a real Pi-hole it often loses the
+            update of one of two writers, sometimes kills the server, and sometimes makes its API
+            hang while DNS goes on. It can also wait, as no real one does.
         on_duplicate: The effect of a POST to "dns-local" for a domain that exists.
         dns: Whether DNS runs from the start; otherwise its first use starts it.
         pace: The durations of requests.
@@ -78,6 +83,10 @@ class PiHole:
     totp: str = field(default="", repr=False)
     env_hosts: bool = False
     read_only: bool = False
+    environment: Sequence[str] = ()
+    file_is_mounted: bool = False
+    cname_records: Sequence[str] = ()
+    dnsmasq_lines: Sequence[str] = ()
     max_sessions: int = 16
     overlap: Overlap = "die"
     on_duplicate: OnDuplicate = "replace"
@@ -91,6 +100,10 @@ class PiHole:
             lines, lines, self.env_hosts, self.read_only, self.app_sudo, self.max_sessions
         )
         self._config.on_change = self._serve_names
+        self._config.environment = frozenset(self.environment)
+        self._config.file_is_mounted = self.file_is_mounted
+        self._config.cname_records = tuple(self.cname_records)
+        self._config.dnsmasq_lines = tuple(self.dnsmasq_lines)
         self._sessions = Sessions(self.max_sessions, self.clock)
         passwords = Secrets(self.password, self.app_password, self.cli_password, self.totp)
         self._auth = Auth(passwords, self._sessions, self.pace, self.clock)
@@ -105,6 +118,8 @@ class PiHole:
         self._change = RLock()
         self._listener: Listener | None = None
         self._resolver: Resolver | None = None
+        self._edits: list[Timer] = []
+        self._hangs = False
         self.deaths: list[str] = []
         self.log: list[LogEntry] = []
 
@@ -127,6 +142,8 @@ class PiHole:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        for edit in self._edits:
+            edit.cancel()
         if self._listener is not None:
             self._listener.close()
         if self._resolver is not None:
@@ -166,6 +183,17 @@ class PiHole:
     @lines.setter
     def lines(self, lines: Sequence[str]) -> None:
         self._config.edit(lines)
+
+    def edit_file(self, lines: Sequence[str], seconds: float = 1.0) -> None:
+        """Edit `dns.hosts` in pihole.toml by hand, which Pi-hole notices after up to a second.
+
+        A write through the API before that replaces the file, and the edit is lost.
+        """
+        self._config.saved = tuple(lines)
+        edit = Timer(seconds, self._config.notice, [lines])
+        edit.daemon = True
+        self._edits.append(edit)
+        edit.start()
 
     @property
     def saved(self) -> list[str]:
@@ -257,6 +285,7 @@ class PiHole:
         if self._listener is not None:
             self._listener.close()  # waits for its threads: one may be about to crash the server
         with self._change:
+            self._hangs = False
             self._config.reload()
             self._start()
             if self._resolver is not None:
@@ -271,7 +300,9 @@ class PiHole:
     def _resolve(self) -> Resolver:
         with self._change:
             if self._resolver is None:
-                resolver = Resolver(self._work.path)
+                options = [f"--cname={record}" for record in self.cname_records]
+                options += [f"--{line}" for line in self.dnsmasq_lines]
+                resolver = Resolver(self._work.path, options)
                 resolver.start(self._config.lines)
                 self._resolver = resolver
             return self._resolver
@@ -293,6 +324,10 @@ class PiHole:
             if death is not None and self.overlap == "die":
                 self.die(death)
                 return None
+            self._hangs |= death is not None and self.overlap == "hang"
+            if self._hangs:
+                self._flight.leave(request)  # a client that gives up may send the next request
+                request.pause(float(HANG))
             fault = self._faults.of(request)
             if fault is None:
                 return self._answer(request, in_turn=writes)

@@ -1,6 +1,7 @@
 """Answers Pi-hole's own API, version 6."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dev.pihole import hosts
 from dev.pihole.auth import Auth
@@ -30,6 +31,17 @@ class V6:
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
+        if request.method == "OPTIONS":
+            return Answer(204)
+        if request.path == "/admin":
+            return Answer(308, "", {"Location": "/admin/"})
+        if request.target.startswith("//"):
+            return not_found(request)
+        answer = self._routed(request)
+        cookie = self._auth.cookie_of(request)
+        return replace(answer, headers={**cookie, **answer.headers})
+
+    def _routed(self, request: Request) -> Answer:
         match request.segments:
             case ["admin", "api" | "api.php", *_]:
                 hint = "The API is hosted at pi.hole/api, not pi.hole/admin/api"
@@ -68,6 +80,8 @@ class V6:
         return Answer(200, {"config": describe(part, self._config) if in_detail else part})
 
     def _put_or_delete(self, request: Request, path: Sequence[str]) -> Answer:
+        if not path:
+            return Answer(404, {})
         if len(path) < 2:
             return _too_short(request.method)
         if list(path[:2]) != HOSTS or len(path) != 3:
@@ -82,7 +96,7 @@ class V6:
         if line in lines:
             hint = "Uniqueness of items is enforced"
             return error(400, "bad_request", "Item already present", hint)
-        problem = hosts.complaint([*lines, line])
+        problem = hosts.hint([*lines, line])
         if problem is not None:
             return error(400, "bad_request", "Invalid value", problem)
         self._store(request, (*lines, line))
@@ -125,7 +139,7 @@ class V6:
             return
         if self._config.env_hosts:
             raise Refusal(error(400, "bad_request", ENVIRONMENT, hosts.KEY))
-        problem = hosts.complaint(wanted)
+        problem = hosts.hint(wanted)
         if problem is not None:
             raise Refusal(error(400, "bad_request", "Config item validation failed", problem))
         self._store(request, wanted)

@@ -59,8 +59,6 @@ class Toolchain:
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             # With the default, engine and plugin spend a third of their time on garbage collection.
             "GOGC": base.get("GOGC", "800"),
-            # Steps wait for the API server, not for a processor, so more of them can run at once.
-            "PULUMI_PARALLEL": base.get("PULUMI_PARALLEL", "32"),
         }
 
 

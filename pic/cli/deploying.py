@@ -6,7 +6,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +21,17 @@ from pic.report import text as text_report
 from pic.report.review import held_json
 from pic.run import stack_config
 from pic.run.stack_config import StackConfig
+from pic.settings.parse import TargetName, Unpublish
 
 if TYPE_CHECKING:
     from pic.engine.engine import Engine
     from pic.engine.result import DeployResult
     from pic.run.situation import Situation
 
+STILL_SERVED = "Pangolin may still serve the hosts that are no longer declared: see docs/limits.md"
+
 PROGRESS_SECONDS = 1.0
+_MOST_NAMES = 5  # of what failed for one cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,8 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     _log_outcome(options, result.outcome, context)
     if result.changes:
         print(text_report.render_changes(result.changes))
+    if result.changes.removed and situation.settings.unpublish is Unpublish.OFF:
+        print(STILL_SERVED)
     # Before the result, so that a run with an error shows it too.
     _print_held(result)
     if result.error:
@@ -224,11 +230,22 @@ def _log(lines: Iterable[LogLine]) -> None:
 
 
 def _failure_message(failures: tuple[Failure, ...]) -> str:
-    lines = [
-        f"{failure.host} ({failure.kind.value}): {failure.plain_message}" for failure in failures
-    ]
-    noun = "resource" if len(failures) == 1 else "resources"
+    hosts: dict[str, list[str]] = {}
+    for failure in failures:
+        cause = f"({failure.kind.value}): {failure.plain_message}"
+        hosts.setdefault(cause, []).append(failure.host)
+    lines = [f"{_listed(names)} {cause}" for cause, names in hosts.items()]
+    only_records = all(failure.target == TargetName.PIHOLE for failure in failures)
+    noun = "DNS record" if only_records else "resource"
+    noun = noun if len(failures) == 1 else f"{noun}s"
     return "\n".join([f"{len(failures)} {noun} failed; the others are done:", *lines])
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names of what failed for one cause, which may be hundreds."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
 
 
 def check_report(path: str | None) -> None:

@@ -287,19 +287,31 @@ ADVICE: Mapping[Reason, Advice] = {
         Fate.HELD,
     ),
     Reason.RECORD_CONFLICT: Advice(
-        "Pi-hole has a record for the host with another address, which pic did not make.",
+        "Pi-hole has a record for the host with another address, which this stack did not make.",
         "Remove that record in Pi-hole, or set pic:piholeTakeOver to let pic replace it. Until "
         "then it stays unchanged.",
     ),
     Reason.RECORD_EXISTS: Advice(
-        "Pi-hole already has the requested record, which pic did not make.",
+        "Pi-hole already has the requested record, which this stack did not make.",
         "Nothing. The record stays unchanged, also when the Ingress is deleted.",
+    ),
+    Reason.RECORD_SHADOWED: Advice(
+        "Another setting of Pi-hole answers for the host: a CNAME in dns.cnameRecords, or a line "
+        "in misc.dnsmasq_lines.",
+        "Remove that setting in Pi-hole, or remove pihole.io/register from the Ingress. pic keeps "
+        "its record.",
     ),
     Reason.RECORD_TAKEN_OVER: Advice(
         "pic:piholeTakeOver lets pic replace a record with another address, which pic did not "
         "make.",
         "Nothing, if you want that. Otherwise remove the annotation pihole.io/register from the "
         "Ingress, or unset pic:piholeTakeOver.",
+    ),
+    Reason.RECORDS_LOST: Advice(
+        "Pi-hole does not have records that pic made. Someone deleted them, an old backup was "
+        "restored, or Pi-hole could not save them.",
+        "Nothing the first time: pic makes them again. If it happens after each start of Pi-hole, "
+        "mount the folder /etc/pihole and not the file pihole.toml, which Pi-hole has to replace.",
     ),
     Reason.REGISTER_BEGUN: Advice(
         "The stack has no register yet, in which pic remembers who has which host.",

@@ -7,7 +7,8 @@ PicError
 ├── LockedError       4  another run holds the stack
 ├── ClusterError      5  cluster unreachable or incomplete
 ├── TargetError       5  a target cannot be reached, or refuses
-│   └── PiholeError   5  Pi-hole cannot be reached, or refuses
+│   ├── PiholeError   5  Pi-hole cannot be reached, or refuses
+│   └── PangolinError 5  Pangolin's Integration API cannot be reached, or refuses
 ├── EngineError       5  engine or state backend unreachable or unsuitable
 ├── FailedError       6  some resources failed; the others are deployed
 └── InterruptedRunError 1  a signal ended the run; what was done is saved
@@ -135,6 +136,10 @@ class TargetError(PicError):
 
 class PiholeError(TargetError):
     """Pi-hole cannot be reached, or refuses."""
+
+
+class PangolinError(TargetError):
+    """The Integration API of Pangolin cannot be reached, or refuses."""
 
 
 class LockedError(PicError):

@@ -232,18 +232,26 @@ class Family(StrEnum):
         return cls.AAAA if ":" in ip else cls.A
 
 
+class Maker(StrEnum):
+    """Who made a line in Pi-hole that is not of this stack, as far as its comment shows."""
+
+    UNKNOWN = ""
+    OTHER_STACK = "stack"
+    OTHER_CLUSTER = "cluster"
+
+
 @dataclass(frozen=True, slots=True)
 class LiveRecord:
     """A DNS record in Pi-hole, ours or not.
 
     Attributes:
         ours: Whether this stack made it. It carries the marker of the stack; with an interface of
-            Pi-hole that has no markers, an Ingress is annotated with its host.
-        alone: Whether pic may take its line over: it has no other name, and no other stack of the
-            cluster made it.
+            Pi-hole that has no markers, the register or the state has it.
+        alone: Whether its line has no other name, so that pic could take it over.
         legacy: Whether it carries the marker of earlier versions, which all stacks of a cluster
             share, and nothing has shown that this stack made it. `pic.planning.record_ownership`
             decides. Until then `ours` is true.
+        maker: Which other pic made it; always unknown if it is ours.
     """
 
     host: str
@@ -251,6 +259,7 @@ class LiveRecord:
     ours: bool = False
     alone: bool = True
     legacy: bool = False
+    maker: Maker = Maker.UNKNOWN
 
     @property
     def key(self) -> tuple[str, Family]:
@@ -307,6 +316,7 @@ class Snapshot:
         schema: What the CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if the run did not read them, or could not.
         unanswered: Why Pi-hole did not return its records; None if it did, or was not asked.
+        shadows: What Pi-hole answers for a host instead of its record, such as a CNAME, by host.
         registers: The register of each stack, by the value of its label; None if they were not
             read.
         now: The time of the API server, in RFC 3339; empty if it is unknown.
@@ -330,6 +340,7 @@ class Snapshot:
     now: str = ""
     state: StateMemory | None = None
     files: FilesRead | None = None
+    shadows: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

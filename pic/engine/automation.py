@@ -20,7 +20,7 @@ from pic.core.errors import EngineError
 from pic.engine.backend import run_records
 from pic.engine.pulumi_command import Command
 
-PARALLEL = "32"  # steps at the same time: they wait for the API server, not for a processor
+PARALLEL = 32  # steps at the same time: they wait for the API server, not for a processor
 # Otherwise the engine and its plugins spend a third of their time on garbage collection.
 GARBAGE_COLLECTION = {"GOGC": "800", "GOMEMLIMIT": "1GiB"}
 # If this process has one of these variables, its value replaces pic's own.
@@ -35,6 +35,7 @@ class Automation:
         environment: The environment of this process.
         command: Starts the CLI.
         record: The record of the run, to which the supervisor adds the process of the CLI.
+        parallel: How many steps the engine takes at the same time.
     """
 
     root: Path
@@ -42,6 +43,7 @@ class Automation:
     environment: Mapping[str, str]
     command: Command
     record: Path | None = None
+    parallel: int = PARALLEL
 
     def run(self, operation: str, **arguments: object) -> None:
         """Run an operation to its end, whether it succeeds or fails.
@@ -68,7 +70,7 @@ class Automation:
             env_vars={
                 "PULUMI_SKIP_UPDATE_CHECK": "true",
                 "PULUMI_SKIP_CHECKPOINTS": "true",
-                "PULUMI_PARALLEL": PARALLEL,
+                "PULUMI_PARALLEL": str(self.parallel),
                 "PULUMI_OPTION_REFRESH": "false",
                 # A target that fails does not stop the others.
                 "PULUMI_CONTINUE_ON_ERROR": "true",

@@ -155,7 +155,8 @@ class _Deployment:
         records = repair.stray_records(changes, state, settings)
         if not strays and not records:
             return Outcome()
-        self.tell(f"importing {len(strays) + len(records)} objects that an interrupted run left")
+        count = _counted(len(strays) + len(records))
+        self.tell(f"importing {count} that an interrupted run left")
         plan = repair.adopting(self.situation.plan, strays, state)
         return self.declare(replace(plan, records=(*plan.records, *records)), state)
 
@@ -173,7 +174,7 @@ class _Deployment:
         )
         if not stale:
             return Outcome()
-        self.tell(f"refreshing {len(stale)} objects that others changed or deleted")
+        self.tell(f"refreshing {_counted(len(stale))} that others changed or deleted")
         return self.engine.refresh(stale)
 
     def check_preview(self, reason: str) -> None:
@@ -278,7 +279,7 @@ def _import_unknown(
     records = repair.stray_records(removal, state, situation.settings)
     if not strays and not records:
         return Outcome()
-    tell(f"importing {len(strays) + len(records)} objects that the state does not have")
+    tell(f"importing {_counted(len(strays) + len(records))} that the state does not have")
     live = Plan(
         tuple(repair.resource_as_live(resource, resource.host) for resource in removal.removed)
     )
@@ -295,6 +296,10 @@ def _import_unknown(
         changes=Changes(removal.stack, removal.cluster_id),
     )
     return _declaring(importing).run(engine.up)
+
+
+def _counted(count: int) -> str:
+    return "1 object" if count == 1 else f"{count} objects"
 
 
 def _annotate(situation: Situation, plan: Plan, tell: Tell) -> None:

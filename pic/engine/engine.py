@@ -185,8 +185,10 @@ class Engine:
             self.on_progress(outcome)
 
         with self._pinned_environment() as environment:
+            # A refresh has no program.
+            parallel = getattr(arguments.get("program"), "parallel", automation.PARALLEL)
             api = automation.Automation(
-                self.root, self.stack, environment, self.command, record.path
+                self.root, self.stack, environment, self.command, record.path, parallel
             )
             try:
                 api.run(operation, on_output=add, on_error=errors.append, **arguments)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pulumi import ResourceHook, ResourceHookArgs, ResourceHookBinding, ResourceHookOptions
 
@@ -20,12 +20,14 @@ from pic.core.json_values import Raw, mapping
 from pic.core.model import FIELD_MANAGER, Owner
 from pic.core.names import NAME_LABEL, UID_LABEL
 from pic.core.notices import Level
+from pic.engine.unpublishing import LONGEST_SECONDS, Unpublisher
 from pic.planning.ownership import OwnerKind, Ownership
 from pic.report.event_texts import EventText
 from pic.snapshot.pangolin import live_resource
 
 DEADLINE_SECONDS = 30.0
 WORKERS = 8
+T = TypeVar("T")
 # The operator may write in between. The Go controller, if it still runs, writes all the time.
 ATTEMPTS = 3
 
@@ -40,6 +42,7 @@ class RunContext:
         owners: The Ingresses of DNS records, by host.
         quiet: The namespaces that get no Event for each change, or none at all: the API server
             creates nothing in one that is being deleted.
+        unpublish: Whether a host is blocked in Pangolin before its object is deleted.
     """
 
     transport: Transport
@@ -48,6 +51,7 @@ class RunContext:
     unread_reasons: Mapping[str, str] = field(default_factory=dict)
     owners: Mapping[str, Sequence[Owner]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
+    unpublish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,11 @@ class Hooks:
     anything can fail.
     """
 
-    def __init__(self, deadline: float = DEADLINE_SECONDS) -> None:
+    def __init__(
+        self, deadline: float = DEADLINE_SECONDS, unpublish_seconds: float = LONGEST_SECONDS
+    ) -> None:
         self._deadline = deadline
+        self._unpublish_seconds = unpublish_seconds
         self._context: RunContext | None = None
         self._posted = 0
         # All threads of the event loop are busy with registrations, each of which waits for its
@@ -151,20 +158,32 @@ class Hooks:
 
     async def post_deleted(self, args: ResourceHookArgs) -> None:
         """Post that an object is deleted."""
-        await self._post_host("Deleted", "is no longer declared: deleted", args.old_inputs)
+        blocked = "blocked and " if self._context and self._context.unpublish else ""
+        what = f"is {blocked}no longer declared: deleted"
+        await self._post_host("Deleted", what, args.old_inputs)
 
     async def check_owner(self, args: ResourceHookArgs) -> None:
         """Fail the deletion of an object that meanwhile belongs to another owner.
 
+        With `pic:unpublish: block`, block its host first.
+
         Raises:
-            RuntimeError: The live object is not ours.
+            RuntimeError: The live object is not ours, or its host could not be blocked.
         """
         context = self._context
         if context is None:
             raise RuntimeError("pic does not know its cluster yet, so nothing is deleted")
         _refuse_unread(context, "pangolin")
         namespace, name, _ = _identity(args.old_inputs)
-        await self._run_in_thread(partial(_check, context, namespace, name))
+        live = await self._run_in_thread(partial(_check, context, namespace, name))
+        if live and context.unpublish:
+            await Unpublisher(
+                context.transport,
+                _path(namespace, name),
+                f"{namespace}/{name}",
+                self._run_in_thread,
+                self._unpublish_seconds,
+            ).block(live)
 
     async def take_over(self, args: ResourceHookArgs) -> None:
         """Make pic the manager of the fields of the Go controller's object, before it is updated.
@@ -228,9 +247,9 @@ class Hooks:
             partial(events.post, context.transport, subject, Level.NORMAL, reason, message)
         )
 
-    async def _run_in_thread(self, job: Callable[[], None]) -> None:
+    async def _run_in_thread(self, job: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        await asyncio.wait_for(loop.run_in_executor(self._workers, job), self._deadline)
+        return await asyncio.wait_for(loop.run_in_executor(self._workers, job), self._deadline)
 
 
 def _refuse_unread(context: RunContext, target: str) -> None:
@@ -238,18 +257,20 @@ def _refuse_unread(context: RunContext, target: str) -> None:
         raise RuntimeError(f"not deleted: this run could not read {target}: {reason}")
 
 
-def _check(context: RunContext, namespace: str, name: str) -> None:
+def _check(context: RunContext, namespace: str, name: str) -> Raw | None:
+    """Return the live object if it is ours; None if it does not exist."""
     try:
-        _, owner = _live(context, namespace, name)
+        live, owner = _live(context, namespace, name)
     except StatusError as error:
         if error.status == 404:
-            return
+            return None
         raise
     if owner not in (OwnerKind.OURS, OwnerKind.STRIPPED):
         raise RuntimeError(
             f"PangolinResource {namespace}/{name} is no longer ours ({owner}): not deleted. Run"
             " `pulumi state delete` on its URN to forget it"
         )
+    return live
 
 
 def _take_over(context: RunContext, namespace: str, name: str) -> None:

@@ -7,9 +7,11 @@ import pulumi
 
 from pic.core.errors import EngineError, PicError
 from pic.engine import program
+from pic.engine.automation import PARALLEL
 from pic.engine.hooks import Hooks
 from pic.engine.outcome import Outcome
 from pic.run.situation import Situation
+from pic.run.targets.pihole.declaration import RECORDS_AT_ONCE
 
 
 @dataclass
@@ -18,10 +20,12 @@ class Program:
 
     Attributes:
         body: Declares resources that bind these hooks.
+        parallel: How many steps the engine takes at the same time.
         error: The expected error that the body raised, if any.
     """
 
     body: Callable[[Hooks], None]
+    parallel: int = PARALLEL
     error: PicError | None = None
 
     def __call__(self) -> None:
@@ -57,7 +61,7 @@ def declaring(situation: Situation) -> Program:
         program.bind(situation, hooks)
         program.declare(situation, hooks)
 
-    return Program(declare)
+    return Program(declare, _parallel(situation))
 
 
 def releasing(situation: Situation) -> Program:
@@ -65,5 +69,12 @@ def releasing(situation: Situation) -> Program:
     return Program(
         lambda hooks: program.release(
             situation.config, situation.transport, hooks, situation.unread_targets
-        )
+        ),
+        _parallel(situation),
     )
+
+
+def _parallel(situation: Situation) -> int:
+    """Return how many steps at once suit a run: the provider of records batches its steps."""
+    has_records = bool(situation.plan.records or situation.changes.records)
+    return RECORDS_AT_ONCE if has_records else PARALLEL

@@ -46,7 +46,7 @@ from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import Declarations, HookSet, Target
-from pic.settings.parse import PiholeApi, Settings
+from pic.settings.parse import PiholeApi, Settings, Unpublish
 from pic.settings.stack_file import PROJECT
 
 NewEngine: TypeAlias = Callable[[Path, str, Mapping[str, str]], Engine]
@@ -140,6 +140,7 @@ def bind(situation: Situation, hooks: Hooks) -> None:
         owners,
         event_shares(situation.changes, owners, situation.unrecorded).quiet
         | situation.going_namespaces,
+        unpublish=settings.unpublish is Unpublish.BLOCK,
     )
     hooks.bind(context)
 
@@ -173,7 +174,8 @@ def release(
     """
     settings = config.settings
     reasons = _unread_reasons(settings, unread_targets)
-    context = RunContext(transport, config.ownership, settings.events, reasons)
+    unpublish = settings.unpublish is Unpublish.BLOCK
+    context = RunContext(transport, config.ownership, settings.events, reasons, unpublish=unpublish)
     hooks.bind(context)
     guard.check_cluster(listing.read_cluster_id(transport, settings), settings)
 

@@ -25,7 +25,13 @@ SECOND_FACTOR = (
 )
 APP_SESSION_READS_ONLY = (
     "Pi-hole allows app passwords to read only. Switch on webserver.api.app_sudo in Settings, All"
-    " settings, or set PIHOLE_PASSWORD to the web password"
+    " settings (or in FTLCONF_webserver_api_app_sudo, if its container has that variable), or set"
+    " PIHOLE_PASSWORD to the web password"
+)
+APP_SUDO_BY_VARIABLE = (
+    "Pi-hole allows app passwords to read only, since the variable FTLCONF_webserver_api_app_sudo"
+    " of its container says so. Set the variable to true and restart the container, or set"
+    " PIHOLE_PASSWORD to the web password"
 )
 CLI_SESSION_READS_ONLY = (
     "Pi-hole never allows its CLI password to write. Set PIHOLE_PASSWORD to the web password or to"
@@ -34,6 +40,10 @@ CLI_SESSION_READS_ONLY = (
 READ_ONLY = (
     "Pi-hole is read-only: misc.readOnly is set in its pihole.toml, so it loses every change at its"
     " next start. Remove misc.readOnly and restart Pi-hole"
+)
+READ_ONLY_BY_VARIABLE = (
+    "Pi-hole is read-only: the variable FTLCONF_misc_readOnly of its container says so, so Pi-hole"
+    " loses every change at its next start. Remove the variable and restart the container"
 )
 ENVIRONMENT = (
     "the variable FTLCONF_dns_hosts of Pi-hole's container sets its local DNS records, so the API"

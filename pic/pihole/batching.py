@@ -1,9 +1,9 @@
 """Batches the requests that the engine makes at the same time.
 
-The engine calls the provider once for each record, in up to 32 threads. Pi-hole stores all records
-in one list, which two writers at once corrupt. So a batch collects the calls of a few milliseconds
-and handles them with one read and one write, all in one session. Only one request to Pi-hole is
-ever in flight (docs/adr/0014-pihole-by-a-provider-that-gathers.md).
+The engine calls the provider once for each record, as many at the same time as it may take steps.
+Pi-hole stores all records in one list, which two writers at once corrupt. So a batch collects calls
+until no more come, and handles them with one read and one write, all in one session. Only one
+request to Pi-hole is ever in flight (docs/adr/0014-pihole-by-a-provider-that-gathers.md).
 """
 
 import asyncio
@@ -38,6 +38,22 @@ class Window:
     limit: float = 0.05
     # The engine does not say which call is the last one, so only time can end a session.
     idle: float = 0.3
+
+
+# Where the engine takes hundreds of steps at once, as in `pic up`. It calls about 200 times in a
+# second, and each write costs Pi-hole more than this pause costs the run.
+WIDE = Window(quiet=0.1, limit=3.0, idle=0.5)
+MANY_STEPS = 64
+
+
+def window_for(parallel: str) -> Window:
+    """Return the window that suits an engine.
+
+    Args:
+        parallel: How many steps the engine takes at once, as `PULUMI_PARALLEL` says; empty if it
+            says nothing. An engine with few steps would wait for the end of each window.
+    """
+    return WIDE if parallel.isdecimal() and int(parallel) >= MANY_STEPS else Window()
 
 
 @dataclass(eq=False, slots=True)

@@ -126,22 +126,33 @@ def logged_in(
         yield session
 
 
-def read_records(
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What Pi-hole has.
+
+    Attributes:
+        shadows: What it answers for a host in place of its record, by host.
+    """
+
+    records: tuple[LiveRecord, ...]
+    shadows: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(
     settings: Settings,
     cluster_id: str,
     environment: Environment,
-    owned: frozenset[str] = frozenset(),
     timeouts: SessionTimeouts | None = None,
-) -> tuple[LiveRecord, ...]:
-    """Return every record of a Pi-hole, read in a session of its own.
+) -> Reading:
+    """Read every record of a Pi-hole, in a session of its own.
 
     The arguments are those of `open_session`.
 
     Raises:
         PiholeError: The session could not be opened, or Pi-hole did not return all records.
     """
-    with open_session(settings, cluster_id, environment, owned, timeouts) as hosts:
-        return hosts.read()
+    with open_session(settings, cluster_id, environment, timeouts=timeouts) as hosts:
+        return Reading(hosts.read(), hosts.shadows())
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Client, Response
 from pic.pihole.protocol import RecordEdit
 from pic.planning import hosts
+from pic.settings.field import TakeOver
 
 RECORDS_PATH = "/admin/api/dns/local"
 RETRY_AFTER = 60  # seconds
@@ -35,7 +36,12 @@ class DnsLocal:
     """Implements `Hosts` for dns-local, which has no sessions."""
 
     def __init__(
-        self, client: Client, token: str, owned: frozenset[str], *, take_over: bool = False
+        self,
+        client: Client,
+        token: str,
+        owned: frozenset[str],
+        *,
+        take_over: TakeOver = TakeOver.NONE,
     ) -> None:
         """Prepare requests; send nothing.
 
@@ -43,7 +49,8 @@ class DnsLocal:
             client: Sends the requests.
             token: Printable ASCII.
             owned: The hosts whose records are ours.
-            take_over: Whether a record of another owner may get our address.
+            take_over: Whether a record of another owner may get our address: no record shows that
+                another pic made it, so only ALL counts.
         """
         self._client = client
         self._headers = {"Authorization": f"Bearer {token}"}
@@ -58,6 +65,10 @@ class DnsLocal:
             for ip in addresses
         ]
         return tuple(sorted(records, key=lambda record: (*record.key, record.ip)))
+
+    def shadows(self) -> Mapping[str, str]:
+        """Return nothing: this interface does not show other answers."""
+        return {}
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Apply edits, as `Hosts.apply` does; the last edit of a host counts.
@@ -95,7 +106,7 @@ class DnsLocal:
                 permitted[host] = edit
             elif edit.ip in addresses:
                 continue  # The host resolves as wanted, so the foreign record stays.
-            elif self._rules.take_over:
+            elif self._rules.take_over is TakeOver.ALL:
                 permitted[host] = edit
             else:
                 failures[edit] = hosts_lines.conflict_error(edit, sorted(addresses), self._rules)

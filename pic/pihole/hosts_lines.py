@@ -1,44 +1,31 @@
 """Decides what edits change in the lines of `dns.hosts`, and which lines are ours. No I/O.
 
 A line is ours if it has the form that pic writes: one name, and the marker of the stack as its
-whole comment. Earlier versions wrote a marker that all stacks of a cluster share. A line with that
-one is ours only for an edit that says so. Every other line is foreign, and stays as it is, byte for
-byte (docs/pihole.md).
+whole comment. Where a list is long, names with one address share a line. Then the marker ends with
+the number of names, so that a line to which a user adds a name is not ours any more.
+
+Earlier versions wrote a marker that all stacks of a cluster share. A line with that one is ours
+only for an edit that says so. Every other line is foreign, and stays as it is, byte for byte
+(docs/pihole.md).
 """
 
-import ipaddress
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.model import Family, LiveRecord
-from pic.core.visible import is_visible
+from pic.core.model import Family, LiveRecord, Maker
+from pic.pihole.lines import Line, address_of, is_ours, name_of, parse, shared_line
 from pic.pihole.protocol import RecordEdit
-from pic.planning import hosts
+from pic.planning import foreign_records, hosts
+from pic.settings.field import TakeOver
 
 Key = tuple[str, Family]
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The content of a line.
-
-    Attributes:
-        ip: The address in its shortest form.
-        names: In lower case, without a trailing dot and without duplicates.
-        comment: The text after a space and `#`, stripped; None without a comment.
-    """
-
-    ip: str
-    names: tuple[str, ...]
-    comment: str | None = None
-
-    @property
-    def family(self) -> Family:
-        """The type of its records."""
-        return Family.of(self.ip)
+PREFIX = "k8s:"
+SHOWN = 8  # characters of an id in a marker
+_OF_PIC = re.compile(r"k8s:(?P<cluster>[0-9A-Za-z-]+)(\.[0-9A-Za-z-]+)?(\*[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +34,31 @@ class Rules:
 
     Attributes:
         marker: The comment of our lines.
-        take_over: Whether an edit may replace a foreign line that has no other name.
+        take_over: Which foreign lines an edit may replace.
         legacy: The comment that earlier versions wrote; None if it is the same.
     """
 
     marker: str
-    take_over: bool = False
+    take_over: TakeOver = TakeOver.NONE
     legacy: str | None = None
 
     def is_legacy(self, text: str) -> bool:
         """Return whether an earlier version wrote a line, for any stack of the cluster."""
         return self.legacy is not None and is_ours(text, self.legacy)
 
+    def maker(self, line: Line) -> Maker:
+        """Return which other pic made a line that is not ours."""
+        match = _OF_PIC.fullmatch(line.comment or "")
+        if match is None:
+            return Maker.UNKNOWN
+        cluster = self.marker.removeprefix(PREFIX).partition(".")[0]
+        same = match["cluster"][:SHOWN] == cluster[:SHOWN]
+        return Maker.OTHER_STACK if same else Maker.OTHER_CLUSTER
+
     def may_take_over(self, line: Line) -> bool:
-        """Return whether a foreign line has one name, and is of no other stack of the cluster."""
-        if len(line.names) > 1:
-            return False
-        if self.legacy is None or line.comment is None:
-            return True
-        cluster, dot, _ = self.marker.partition(".")
-        return line.comment != self.legacy and not line.comment.startswith(cluster + dot)
+        """Return whether an edit may replace a foreign line."""
+        alone = len(line.names) == 1
+        return foreign_records.may_take_over(self.take_over, self.maker(line), alone=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +68,13 @@ class Change:
     Attributes:
         put: The line to add; None adds no line.
         removed: The positions of the lines to remove. The added line takes the first position.
+        left: The positions of shared lines that lose the host of the edit.
     """
 
     edit: RecordEdit
     put: str | None
     removed: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,42 +92,20 @@ class Merged:
     refusals: Mapping[RecordEdit, PiholeError] = field(default_factory=dict)
 
 
-def rules_for(cluster_id: str, stack_id: str, *, take_over: bool = False) -> Rules:
+def rules_for(cluster_id: str, stack_id: str, *, take_over: TakeOver = TakeOver.NONE) -> Rules:
     """Return the rules for the lines of a stack.
 
     Args:
         cluster_id: The id of the cluster.
         stack_id: The id of the stack. A stack without one keeps the marker of earlier versions.
-        take_over: Whether an edit may replace a foreign line.
+        take_over: Which foreign lines an edit may replace.
     """
-    legacy = f"k8s:{cluster_id}"
+    legacy = f"{PREFIX}{cluster_id}"
     if not stack_id:
         return Rules(legacy, take_over)
     # No id of a cluster contains a dot, so no stack without an id has this marker. A slash would
     # keep Pi-hole from deleting the line by its URL.
-    return Rules(f"k8s:{cluster_id[:8]}.{stack_id[:8]}", take_over, legacy)
-
-
-# Cached, because a write reads the same lines several times and parses each of them twice.
-@lru_cache(maxsize=65536)
-def parse(text: str) -> Line | None:
-    """Return the content of a line; None if it is not an address with names."""
-    # Pi-hole copies the text into a hosts file. A line break in it would make two lines there.
-    if not is_visible(text.replace("\t", " ")):
-        return None
-    entry, sign, comment = text.partition("#")
-    words = entry.split()
-    ip = _address(words[0]) if words else None
-    if ip is None or len(words) == 1:
-        return None
-    names = tuple(dict.fromkeys(_name(word) for word in words[1:]))
-    return Line(ip, names, comment.strip() if sign and entry[-1].isspace() else None)
-
-
-def is_ours(text: str, marker: str) -> bool:
-    """Return whether pic wrote a line with this marker."""
-    line = parse(text)
-    return line is not None and line.comment == marker and len(line.names) == 1
+    return Rules(f"{PREFIX}{cluster_id[:SHOWN]}.{stack_id[:SHOWN]}", take_over, legacy)
 
 
 def records(lines: Sequence[str], rules: Rules) -> tuple[LiveRecord, ...]:
@@ -147,13 +119,13 @@ def records(lines: Sequence[str], rules: Rules) -> tuple[LiveRecord, ...]:
 def _records(text: str, line: Line, rules: Rules) -> Iterator[LiveRecord]:
     legacy = rules.is_legacy(text)
     ours = legacy or is_ours(text, rules.marker)
-    alone = ours or rules.may_take_over(line)
+    maker = Maker.UNKNOWN if ours else rules.maker(line)
     for name in line.names:
-        yield LiveRecord(name, line.ip, ours, alone, legacy)
+        yield LiveRecord(name, line.ip, ours, ours or len(line.names) == 1, legacy, maker)
 
 
 def _record_order(record: LiveRecord) -> tuple[object, ...]:
-    return *record.key, record.ip, record.ours, record.alone, record.legacy
+    return *record.key, record.ip, record.ours, record.alone, record.legacy, record.maker
 
 
 def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Merged:
@@ -162,7 +134,7 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
     An edit replaces a line of ours in place. New lines come last, sorted by host.
     """
     lines_by_key = _by_key(lines, rules)
-    wanted: dict[Key, RecordEdit] = {(_name(edit.host), edit.family): edit for edit in edits}
+    wanted: dict[Key, RecordEdit] = {(name_of(edit.host), edit.family): edit for edit in edits}
     changes, refusals = [], {}
     # The threads of the engine come in any order, and the same edits should give the same list.
     for key in sorted(wanted):
@@ -172,14 +144,29 @@ def merge(lines: Sequence[str], edits: Sequence[RecordEdit], rules: Rules) -> Me
             refusals[wanted[key]] = error
         else:
             changes += [change] if change else []
-    return Merged(apply_changes(lines, changes), tuple(changes), refusals)
+    return Merged(apply_changes(lines, changes, rules.marker), tuple(changes), refusals)
 
 
-def apply_changes(lines: Sequence[str], changes: Sequence[Change]) -> tuple[str, ...]:
+def remainders(lines: Sequence[str], changes: Sequence[Change], marker: str) -> dict[int, str]:
+    """Return what is left of the shared lines that lose names, by position; "" for nothing."""
+    leaving: dict[int, set[str]] = {}
+    for change in changes:
+        for index in change.left:
+            leaving.setdefault(index, set()).add(name_of(change.edit.host))
+    texts = {}
+    for index, hosts_ in leaving.items():
+        line = parse(lines[index])
+        names = [name for name in line.names if name not in hosts_] if line else []
+        texts[index] = shared_line(line.ip, names, marker) if line and names else ""
+    return texts
+
+
+def apply_changes(lines: Sequence[str], changes: Sequence[Change], marker: str) -> tuple[str, ...]:
     """Return the lines after some changes."""
     replacements: dict[int, str | None] = {
-        index: None for change in changes for index in change.removed
+        index: text or None for index, text in remainders(lines, changes, marker).items()
     }
+    replacements |= {index: None for change in changes for index in change.removed}
     for change in changes:
         if change.removed:
             replacements[change.removed[0]] = change.put
@@ -243,35 +230,43 @@ def _by_key(lines: Sequence[str], rules: Rules) -> dict[Key, _Lines]:
 def _decide(edit: RecordEdit, live: _Lines, rules: Rules) -> Change | None:
     ours, foreign = live.visible_to(edit)
     if edit.ip is None:
-        return Change(edit, None, tuple(ours)) if ours else None
+        return _removal(edit, None, ours) if ours else None
     ip, text = _line(edit, edit.ip, rules.marker)
     # A line of ours stays up to date even next to a foreign line with another address.
     if ours:
         # An interrupted update may have left several lines. The correct one stays where it is.
         keep = next((index for index, line in live.ours.items() if line.ip == ip), None)
-        return _update(edit, text, tuple(ours), keep)
+        return _update(edit, text, ours, keep)
     if not foreign:
         return Change(edit, text)
     # The host resolves as wanted already; a second line with the same address adds nothing.
     if any(line.ip == ip for line in foreign.values()):
         return None
-    if not (rules.take_over and all(map(rules.may_take_over, foreign.values()))):
+    if not all(map(rules.may_take_over, foreign.values())):
         raise conflict_error(edit, [line.ip for line in foreign.values()], rules)
     return Change(edit, text, tuple(foreign))
 
 
-def _update(edit: RecordEdit, text: str, ours: tuple[int, ...], keep: int | None) -> Change | None:
+def _update(
+    edit: RecordEdit, text: str, ours: Mapping[int, Line], keep: int | None
+) -> Change | None:
     if keep is None:
-        return Change(edit, text, ours)
-    removed = tuple(index for index in ours if index != keep)
-    return Change(edit, None, removed) if removed else None
+        return _removal(edit, text, ours)
+    others = {index: line for index, line in ours.items() if index != keep}
+    return _removal(edit, None, others) if others else None
+
+
+def _removal(edit: RecordEdit, text: str | None, ours: Mapping[int, Line]) -> Change:
+    """Return a change that removes a host from lines: the whole line, or only its name."""
+    removed = tuple(index for index, line in ours.items() if len(line.names) == 1)
+    return Change(edit, text, removed, tuple(index for index in ours if index not in removed))
 
 
 def conflict_error(edit: RecordEdit, addresses: Sequence[str], rules: Rules) -> PiholeError:
     """Return the error for a host that has foreign records with other addresses."""
     advice = (
-        "its line has other names too, or another stack made it, so change it by hand"
-        if rules.take_over
+        "pic:piholeTakeOver does not cover it, or its line has other names too: change it by hand"
+        if rules.take_over is not TakeOver.NONE
         else "remove it by hand, or set pic:piholeTakeOver"
     )
     return PiholeError(
@@ -287,7 +282,7 @@ def checked_address(edit: RecordEdit, ip: str) -> str:
     Raises:
         PiholeError: The address or the host is invalid, or the address has another family.
     """
-    address = _address(ip)
+    address = address_of(ip)
     problem = _host_problem(edit.host)
     # A zone such as %eth0 names an interface of one machine, and Pi-hole refuses it.
     if address is None or "%" in address or Family.of(address) is not edit.family:
@@ -311,17 +306,6 @@ def _host_problem(host: str) -> str:
 def _line(edit: RecordEdit, ip: str, marker: str) -> tuple[str, str]:
     address = checked_address(edit, ip)
     return address, f"{address} {hosts.normalise(edit.host)} # {marker}"
-
-
-def _address(text: str) -> str | None:
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return None
-
-
-def _name(text: str) -> str:
-    return text.lower().removesuffix(".")
 
 
 def _tidy(text: str) -> str:

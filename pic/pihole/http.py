@@ -192,6 +192,9 @@ class Client:
         match error:
             case ssl.SSLCertVerificationError():
                 return self._untrusted(error)
+            case ssl.SSLEOFError() | ConnectionResetError():
+                problem = "Pi-hole closed the connection without an answer"
+                advice = self._closed
             case ssl.SSLError():
                 problem = f"the TLS handshake failed ({error.reason or error})"
                 advice = "check whether pic:piholeUrl must begin with http:// instead"
@@ -205,6 +208,13 @@ class Client:
                 problem = f"the answer is broken ({type(error).__name__})"
                 advice = "check that pic:piholeUrl is the URL of a Pi-hole"
         return PiholeError(f"no answer from {self.url}: {problem}; {advice}")
+
+    @property
+    def _closed(self) -> str:
+        advice = "check that webserver.acl of Pi-hole allows this machine, and that Pi-hole runs"
+        if self._tls is None:
+            advice += "; if its port is one for https, pic:piholeUrl must begin with https://"
+        return advice
 
     @property
     def _silence(self) -> str:

@@ -20,7 +20,7 @@ from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from pic.core.errors import PicError, with_class
-from pic.pihole.batching import Owned
+from pic.pihole.batching import Owned, window_for
 from pic.pihole.protocol import Hosts
 from pic.pihole.provider import OpenSession, Pihole
 from pic.settings.parse import Settings
@@ -125,7 +125,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         sys.stdout.write(f"{port}\n")
         sys.stdout.flush()
 
-    asyncio.run(serve(Pihole(session_opener(environment)), announce, os.getppid()))
+    window = window_for(environment.get("PULUMI_PARALLEL", ""))
+    asyncio.run(serve(Pihole(session_opener(environment), window), announce, os.getppid()))
 
 
 if __name__ == "__main__":

@@ -39,6 +39,15 @@ class Hosts(Protocol):
             PiholeError: Pi-hole did not return all records.
         """
 
+    def shadows(self) -> Mapping[str, str]:
+        """Return what Pi-hole answers for a host in place of its record, in words, by host.
+
+        What Pi-hole does not let pic read is left out.
+
+        Raises:
+            PiholeError: Pi-hole did not answer.
+        """
+
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Apply edits and verify them; write nothing if nothing differs.
 

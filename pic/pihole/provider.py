@@ -15,7 +15,7 @@ from pulumi.provider.experimental.property_value import Computed, PropertyValue
 from pic.core.errors import PiholeError
 from pic.core.model import Family, record_id
 from pic.pihole import hosts_lines, provider_config, resource
-from pic.pihole.batching import Batcher, Owned
+from pic.pihole.batching import Batcher, Owned, Window
 from pic.pihole.hosts_lines import Rules
 from pic.pihole.protocol import Hosts, RecordEdit
 from pic.settings.parse import PiholeApi, Settings
@@ -34,8 +34,9 @@ _DIFF_KINDS = {
 class Pihole(sdk.Provider):
     """The provider of our records in one Pi-hole."""
 
-    def __init__(self, open_session: OpenSession) -> None:
+    def __init__(self, open_session: OpenSession, window: Window | None = None) -> None:
         self._open_session = open_session
+        self._window = window
         self._settings = Settings()
         self._rules = Rules("")
         self._batcher: Batcher | None = None
@@ -51,7 +52,9 @@ class Pihole(sdk.Provider):
         self._settings = settings
         if settings.pihole_api is PiholeApi.V6:
             self._rules = hosts_lines.rules_for(cluster_id, settings.stack_id)
-        self._batcher = Batcher(lambda owned: self._open_session(settings, cluster_id, owned))
+        self._batcher = Batcher(
+            lambda owned: self._open_session(settings, cluster_id, owned), self._window
+        )
         return sdk.ConfigureResponse(accept_secrets=True, supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:

@@ -9,7 +9,7 @@ from pic.settings.readers import format_value
 
 _PREFIX = "pihole"
 # Only the program uses these settings, so a change of them must not touch the provider.
-_PROGRAM_ONLY = ("piholeTargetIp", "piholeAnnotate")
+_PROGRAM_ONLY = ("piholeTargetIp", "piholeAllowAddresses", "piholeAnnotate")
 
 
 def write(settings: Settings, cluster_id: str) -> dict[str, str]:

@@ -11,11 +11,12 @@ from urllib.parse import quote
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.json_values import MalformedError, Raw, mapping
 from pic.core.model import LiveRecord
-from pic.pihole import answers, hosts_lines, requests
-from pic.pihole.hosts_lines import Merged, Rules
+from pic.pihole import answers, hosts_lines, requests, shadows
+from pic.pihole.hosts_lines import Change, Merged, Rules
 from pic.pihole.http import Response
+from pic.pihole.lines import is_ours
 from pic.pihole.protocol import RecordEdit
-from pic.pihole.requests import EditLines, ReplaceList
+from pic.pihole.requests import EditLines, Put, ReplaceList
 from pic.pihole.v6_session import Session
 
 HOSTS_PATH = "/api/config/dns/hosts"
@@ -36,7 +37,19 @@ class V6:
 
     def read(self) -> tuple[LiveRecord, ...]:
         """Return every record, as `Hosts.read` does."""
-        return hosts_lines.records(self._lines(), self._rules)
+        return hosts_lines.records(self.lines(), self._rules)
+
+    def shadows(self) -> Mapping[str, str]:
+        """Return what other settings answer, as `Hosts.shadows` does."""
+        return shadows.shadows(
+            self._texts("dns", "cnameRecords"), self._texts("misc", "dnsmasq_lines")
+        )
+
+    def _texts(self, *path: str) -> list[str]:
+        """Return a list of the configuration; empty if Pi-hole does not show it."""
+        answer = self._session.request("GET", f"/api/config/{'/'.join(path)}")
+        value = config_value(answer.data, *path) if answer.status == 200 else None
+        return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         """Apply edits, as `Hosts.apply` does."""
@@ -44,7 +57,7 @@ class V6:
         sent: Sequence[str] = ()
         writes = 0
         while True:
-            live = self._lines()
+            live = self.lines()
             # The last write may have overwritten a line of another program, or the other way round.
             lost = hosts_lines.lost_lines(sent, live, self._rules.marker)
             merged = self._merge((*live, *lost), edits, failures)
@@ -53,7 +66,12 @@ class V6:
             if writes == MAX_WRITES:
                 return failures | _overrun(merged, lost)
             self._check_rights()
-            write = requests.restore(merged) if lost else requests.next_write(live, merged.changes)
+            marker = self._rules.marker
+            write = (
+                requests.restore(merged, marker)
+                if lost
+                else requests.next_write(live, merged.changes, marker)
+            )
             sent, refusals = self._write(live, write)
             failures |= refusals
             # Each refusal leaves one edit out of the next round, so refusals need no limit.
@@ -68,7 +86,12 @@ class V6:
         failures |= merged.refusals
         return merged
 
-    def _lines(self) -> tuple[str, ...]:
+    def lines(self) -> tuple[str, ...]:
+        """Return the lines of the list, unchanged.
+
+        Raises:
+            PiholeError: Pi-hole did not return them.
+        """
         lines = config_value(self._session.get(HOSTS_PATH, "reading its records"), "dns", "hosts")
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise PiholeError(
@@ -101,23 +124,33 @@ class V6:
         text = write.lines[index] if index is not None and index < len(write.lines) else None
         if text is None:
             raise answers.refusal(answer, "writing its records")
-        change = write.by_line.get(text)
-        if change is None:
+        changes = write.by_line.get(text)
+        if changes is None:
             raise self._blocked(text, answer)
-        return (), {change.edit: _refusal(text, answer)}
+        return (), {change.edit: _refusal(text, answer) for change in _blamed(changes, answer)}
 
     def _edit_lines(self, live: Sequence[str], write: EditLines) -> Failures:
         failures = dict(write.refusals)
         # A copy of Pi-hole's list after each request: Pi-hole names a bad line by its position.
         current = list(live)
-        for change in write.changes:
-            # First the new line: the other order leaves the name without an address for a moment.
-            error = self._put(change.put, current) if change.put is not None else None
-            if error is not None:
-                failures[change.edit] = error
-                continue
-            for index in change.removed:
-                self._delete(live[index], current)
+        # First the new lines: the other order leaves a name without an address for a moment.
+        for put in write.puts:
+            failures |= self._put_names(put, current)
+        for text, changes in write.deletes:
+            if not any(change.edit in failures for change in changes):
+                self._delete(text, current)
+        return failures
+
+    def _put_names(self, put: Put, current: list[str]) -> Failures:
+        """Add a line; if Pi-hole refuses a shared line, add each of its names alone."""
+        error = self._put(put.text, current)
+        if error is None:
+            return {}
+        if len(put.changes) < 2:
+            return {change.edit: error for change in put.changes}
+        failures: Failures = {}
+        for change in put.changes:
+            failures |= self._put_names(Put(change.put or "", (change,)), current)
         return failures
 
     def _put(self, text: str, current: list[str]) -> PiholeError | None:
@@ -151,8 +184,8 @@ class V6:
             raise self._blocked(current[index], answer)
 
     def _blocked(self, text: str, answer: Response) -> PiholeError:
-        is_ours = hosts_lines.is_ours(text, self._rules.marker) or self._rules.is_legacy(text)
-        owner = "that pic wrote" if is_ours else "of another owner"
+        ours = is_ours(text, self._rules.marker) or self._rules.is_legacy(text)
+        owner = "that pic wrote" if ours else "of another owner"
         return PiholeError(
             f"Pi-hole refuses every change of its local DNS records because of a line {owner}:"
             f" {text!r}: {answers.complaint(answer)}. Correct or remove the line in pihole.toml or"
@@ -172,9 +205,12 @@ def check_rights(session: Session) -> None:
     detail = session.get(f"{HOSTS_PATH}?detailed=true", "reading its configuration")
     if config_value(detail, "dns", "hosts", "flags", "env_var") is True:
         raise PiholeError(answers.ENVIRONMENT, kind=FailureClass.INVALID)
-    misc = session.get("/api/config/misc/readOnly", "reading its configuration")
-    if config_value(misc, "misc", "readOnly") is True:
-        raise PiholeError(answers.READ_ONLY, kind=FailureClass.AUTH)
+    path = ("misc", "readOnly")
+    misc = session.get(f"/api/config/{'/'.join(path)}?detailed=true", "reading its configuration")
+    if config_value(misc, *path, "value") is True:
+        fixed = config_value(misc, *path, "flags", "env_var") is True
+        message = answers.READ_ONLY_BY_VARIABLE if fixed else answers.READ_ONLY
+        raise PiholeError(message, kind=FailureClass.AUTH)
 
 
 def config_value(answer: Raw, *path: str) -> object:
@@ -187,6 +223,13 @@ def config_value(answer: Raw, *path: str) -> object:
     except MalformedError:
         return None
     return value
+
+
+def _blamed(changes: Sequence[Change], answer: Response) -> Sequence[Change]:
+    """Return the changes that a refusal of a shared line is about: all, if it names no host."""
+    complaint = answers.complaint(answer)
+    named = [change for change in changes if f'"{change.edit.host}"' in complaint]
+    return named or changes
 
 
 def _refusal(text: str, answer: Response) -> PiholeError:

@@ -8,6 +8,7 @@ is going does not count as live: its host gets a new object once the old one is 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from pic.core import operators
 from pic.core.ingress import Deletion, Ingress
 from pic.core.model import KIND, LiveResource, Resource
 from pic.core.notices import Notice, Reason, Ref
@@ -31,7 +32,7 @@ def is_overdue(deletion: Deletion, now: str) -> bool:
 
 def description(deletion: Deletion) -> str:
     """Return since when Kubernetes is deleting an object and what it waits for, in brackets."""
-    listed = ", ".join(deletion.finalizers)
+    listed = ", ".join(operators.described(deletion.finalizers))
     plural = "" if len(deletion.finalizers) == 1 else "s"
     parts = [f"since {deletion.since}"] if deletion.since else []
     parts += [f"finalizer{plural} {listed}"] if listed else []

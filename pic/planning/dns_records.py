@@ -18,8 +18,10 @@ from pic.planning import (
     annotations,
     deletions,
     dns_look_alikes,
+    foreign_records,
     host_policy,
     hosts,
+    reserved,
     selection,
 )
 from pic.planning.annotations import Key, Switch
@@ -83,10 +85,12 @@ class _Context(NamedTuple):
 
     Attributes:
         is_read: Whether Pi-hole returned its records.
+        shadows: What Pi-hole answers for a host in place of its record, by host.
     """
 
     live: "_Live"
     is_read: bool
+    shadows: Mapping[str, str]
     settings: Settings
     notices: NoticeLog
 
@@ -104,7 +108,8 @@ def plan(
     by_host: dict[str, list[_Request]] = {}
     for request in _requests(snapshot.ingresses, settings, notices):
         by_host.setdefault(request.host, []).append(request)
-    context = _Context(live, snapshot.records is not None, settings, notices)
+    is_read = snapshot.records is not None
+    context = _Context(live, is_read, snapshot.shadows, settings, notices)
     records = [
         record
         for requests in by_host.values()
@@ -222,9 +227,10 @@ def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> It
         notices.add(ingress, problem)
     if register is Switch.UNREADABLE or hidden:
         # Problems with its hosts do not matter while it is unclear which records it requests.
-        addresses, requested = None, dict.fromkeys(_hosts(ingress, NoticeLog()))
+        addresses, requested = None, dict.fromkeys(_hosts(ingress, settings, NoticeLog()))
     else:
-        addresses, requested = _addresses(ingress, settings, notices), _usable(ingress, notices)
+        addresses = _addresses(ingress, settings, notices)
+        requested = _usable(ingress, settings, notices)
     for host in requested:
         if _is_allowed(host, ingress, settings, notices):
             yield _Request(host, addresses, ingress)
@@ -237,8 +243,8 @@ def _is_allowed(host: str, ingress: Ingress, settings: Settings, notices: Notice
     return problem is None
 
 
-def _usable(ingress: Ingress, notices: NoticeLog) -> dict[str, None]:
-    usable = dict.fromkeys(_hosts(ingress, notices))
+def _usable(ingress: Ingress, settings: Settings, notices: NoticeLog) -> dict[str, None]:
+    usable = dict.fromkeys(_hosts(ingress, settings, notices))
     if not usable:
         message = (
             f"it requests DNS records but has no usable host: set the host of a rule, or {HOSTS}"
@@ -247,7 +253,7 @@ def _usable(ingress: Ingress, notices: NoticeLog) -> dict[str, None]:
     return usable
 
 
-def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
+def _hosts(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterator[str]:
     listed = ingress.annotations.get(HOSTS)
     names = [rule.host for rule in ingress.rules] if listed is None else listed.split(",")
     for name in (name.strip() for name in names):
@@ -255,11 +261,18 @@ def _hosts(ingress: Ingress, notices: NoticeLog) -> Iterator[str]:
             continue
         try:
             # Not `hosts.public`: in a local network, a single label such as `nas` is a usable name.
-            yield hosts.normalise(name)
+            host = hosts.normalise(name)
+            problem = reserved.host_problem(host, settings)
         except hosts.UnusableHostError as error:
+            host, problem = "", str(error)
+        if "*" in name:
+            problem = f"Pi-hole has no wildcard records: list each name in {HOSTS}"
+        if problem:
             shown = name[:253]
-            message = f"{shown} gets no DNS record: {error}"
+            message = f"{shown} gets no DNS record: {problem}"
             notices.add(ingress, Problem(Reason.INVALID_HOST, message, shown))
+        else:
+            yield host
 
 
 def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tuple[str, ...] | None:
@@ -281,6 +294,14 @@ def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tupl
         problem = Problem(Reason.INVALID_TARGET_IP, message, annotation=TARGET_IP)
         notices.add(ingress, problem)
         return None
+    for address in addresses:
+        if reason := reserved.address_problem(address, settings):
+            message = (
+                f"{source} is {text[:80]!r}, but {address} {reason}: if you mean it, add it to"
+                " pic:piholeAllowAddresses"
+            )
+            notices.add(ingress, Problem(Reason.INVALID_TARGET_IP, message, annotation=TARGET_IP))
+            return None
     if len(addresses) > 1 and settings.pihole_api is PiholeApi.DNS_LOCAL:
         message = (
             f"{addresses[1]} gets no record: pic:piholeApi dns-local supports IPv4 addresses only"
@@ -340,6 +361,10 @@ def _records(requests: Sequence[_Request], context: _Context) -> Iterator[Record
     for request in requests:
         if request.addresses is not None and request not in agreeing:
             context.notices.add(request.ingress, _conflict(request, first.ingress))
+    if shadow := context.shadows.get(first.host):
+        message = f"Pi-hole answers {first.host} with {shadow}, so its record has no effect"
+        problem = Problem(Reason.RECORD_SHADOWED, message, first.host)
+        context.notices.add(first.ingress, problem)
     for address in addresses:
         record = Record(first.host, address, owners, held=held)
         if held or _may_declare(record, first.ingress, context):
@@ -372,28 +397,9 @@ def _may_declare(record: Record, ingress: Ingress, context: _Context) -> bool:
     if not others:
         return True
     ours = context.live.is_ours(record.key)
-    problem = _existing(record, others, ours=ours, settings=context.settings)
+    shadowed = record.host in context.shadows
+    problem = foreign_records.problem(
+        record, others, context.settings, ours=ours, shadowed=shadowed
+    )
     context.notices.add(ingress, problem)
     return ours or problem.reason is Reason.RECORD_TAKEN_OVER
-
-
-def _existing(
-    record: Record, others: Sequence[LiveRecord], *, ours: bool, settings: Settings
-) -> Problem:
-    """Return what to report where other clients have a record of the same host and family."""
-    addresses = ", ".join(other.ip for other in others)
-    message = f"Pi-hole has {record.host} with {addresses}, which pic did not make"
-    if any(other.ip == record.ip for other in others):
-        return Problem(Reason.RECORD_EXISTS, f"{message} and leaves unchanged", record.host)
-    message = f"{message}, but the Ingress requests {record.ip}"
-    reason, effect = Reason.RECORD_CONFLICT, "pic replaces the other record"
-    if ours:
-        effect = "Pi-hole answers with both"
-    elif not settings.pihole_take_over:
-        effect = "remove the other record, or set pic:piholeTakeOver"
-    elif not all(other.alone and not other.legacy for other in others):
-        # Pi-hole stores names with one address in one line. Replacing it would change all of them.
-        effect = "the other record stays, because its line has more names or another stack made it"
-    else:
-        reason = Reason.RECORD_TAKEN_OVER
-    return Problem(reason, f"{message}: {effect}", record.host)

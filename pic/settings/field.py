@@ -40,6 +40,13 @@ class ForeignProtection(StrEnum):
     IGNORE = "ignore"
 
 
+class Unpublish(StrEnum):
+    """What happens in Pangolin before pic deletes the object of a host."""
+
+    OFF = "off"
+    BLOCK = "block"
+
+
 class TargetName(StrEnum):
     """The systems in which pic declares a plan."""
 
@@ -61,6 +68,19 @@ class PiholeApi(StrEnum):
 
     V6 = "v6"
     DNS_LOCAL = "dns-local"
+
+
+class TakeOver(StrEnum):
+    """Which lines in Pi-hole pic may replace, if this stack did not make them.
+
+    NONE: No line.
+    PIC: Those that pic made in another cluster or for another stack.
+    ALL: Those that no other stack of this cluster made.
+    """
+
+    NONE = "false"
+    PIC = "pic"
+    ALL = "true"
 
 
 class Scheme(StrEnum):

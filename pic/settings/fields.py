@@ -15,8 +15,10 @@ from pic.settings.field import (
     PiholeApi,
     ResourceSchema,
     Scheme,
+    TakeOver,
     TargetName,
     Tenants,
+    Unpublish,
 )
 
 _BOOLEAN = "true or false (also yes, no, on, off, 1, 0)"
@@ -39,6 +41,12 @@ _NAMESPACE_PATTERN = readers.matching(re.compile(r"[a-z0-9*?-]+"), longest=63)
 
 def _scheme(value: object) -> str:
     return readers.one_of(Scheme)(value).value
+
+
+def _unpublish(value: object) -> Unpublish:
+    # YAML reads `off` as a boolean, which the Pulumi CLI hands on as text.
+    is_false = value is False or value == "false"
+    return Unpublish.OFF if is_false else readers.one_of(Unpublish)(value)
 
 
 def _tunnel_namespace(value: object) -> str:
@@ -306,6 +314,15 @@ FIELDS = (
         " them itself, and its removal limits apply.",
     ),
     Field(
+        "unpublish",
+        _unpublish,
+        "off or block",
+        "block sets blockAccess on an object before pic deletes it, and waits for the operator, so"
+        " that a host which is no longer declared is not public. It needs pic:ownerReferences"
+        " false. For operators that leave the route of a deleted object in Pangolin: see"
+        " limits.md.",
+    ),
+    Field(
         "lockTimeout",
         readers.duration,
         _DURATION,
@@ -333,6 +350,13 @@ FIELDS = (
         ("DEFAULT_TARGET_IP",),
     ),
     Field(
+        "piholeAllowAddresses",
+        readers.list_of(readers.network),
+        "IP addresses and networks, as a list or separated by commas",
+        "Addresses that DNS records may have although they lead nowhere on another host: loopback,"
+        " link-local, multicast and unspecified ones.",
+    ),
+    Field(
         "piholeApi",
         readers.one_of(PiholeApi),
         "v6 or dns-local",
@@ -340,9 +364,11 @@ FIELDS = (
     ),
     Field(
         "piholeTakeOver",
-        readers.boolean,
-        _BOOLEAN,
-        "Take over existing records of our hosts that pic did not create.",
+        readers.boolean_or({"pic": "pic", "all": "true", "none": "false"}, TakeOver),
+        "pic, all or none; true is all, false is none",
+        "Take over existing records of our hosts that this stack did not create: pic takes those"
+        " that pic made in another cluster or for another stack, all takes those that no other"
+        " stack of this cluster made.",
     ),
     Field(
         "piholeAnnotate",

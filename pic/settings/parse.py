@@ -19,8 +19,10 @@ from pic.settings.field import (
     PathRouting,
     PiholeApi,
     ResourceSchema,
+    TakeOver,
     TargetName,
     Tenants,
+    Unpublish,
 )
 from pic.settings.fields import FIELDS
 from pic.settings.readers import InvalidValueError, describe, format_value
@@ -32,8 +34,10 @@ __all__ = [
     "PiholeApi",
     "ResourceSchema",
     "Settings",
+    "TakeOver",
     "TargetName",
     "Tenants",
+    "Unpublish",
     "parse",
     "settings_table",
 ]
@@ -90,12 +94,14 @@ class Settings:
     resync_period: timedelta = timedelta(minutes=5)
     log_level: LogLevel = LogLevel.INFO
     owner_references: bool = True
+    unpublish: Unpublish = Unpublish.OFF
     lock_timeout: timedelta = timedelta(minutes=30)
     keep_history: int = 50
     pihole_url: str = ""
     pihole_target_ip: str = ""
+    pihole_allow_addresses: tuple[str, ...] = ()
     pihole_api: PiholeApi = PiholeApi.V6
-    pihole_take_over: bool = False
+    pihole_take_over: TakeOver = TakeOver.NONE
     pihole_annotate: bool = True
     pihole_ca: str = ""
     pihole_server_name: str = ""

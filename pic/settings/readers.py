@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_network
 from typing import NoReturn, TypeVar
 from urllib.parse import urlsplit
 
@@ -148,6 +148,21 @@ def boolean(value: object) -> bool:
         return BOOLEAN_WORDS[plain_text(value).lower()]
     except KeyError as error:
         raise InvalidValueError from error
+
+
+def boolean_or(words: Mapping[str, str], options: type[E]) -> Reader[E]:
+    """Return a reader of an enumeration with the values `true` and `false`.
+
+    Args:
+        words: The value for each word that is no boolean.
+        options: The enumeration.
+    """
+
+    def read(value: object) -> E:
+        word = None if isinstance(value, bool) else words.get(plain_text(value).lower())
+        return options(word or str(boolean(value)).lower())
+
+    return read
 
 
 def whole_number(value: object) -> int:
@@ -303,6 +318,14 @@ def ipv4(value: object) -> str:
     """Read an IPv4 address."""
     try:
         return str(IPv4Address(plain_text(value)))
+    except ValueError as error:
+        raise InvalidValueError from error
+
+
+def network(value: object) -> str:
+    """Read an IP address, or a network such as 169.254.0.0/16."""
+    try:
+        return str(ip_network(plain_text(value)))
     except ValueError as error:
         raise InvalidValueError from error
 

@@ -52,6 +52,7 @@ class RawSnapshot:
         schema: What the installed CRD of PangolinResource can hold.
         records: The records in Pi-hole; None if Pi-hole is no target or did not answer.
         unanswered: Why Pi-hole did not answer; None if it did, or is no target.
+        shadows: What Pi-hole answers for a host instead of its record, by host.
         now: The time of the API server, in RFC 3339; empty if it is unknown.
         files: What pic read from the files of `--manifests`; None without such files.
         origins: The file and the line of objects that come from files, by `id`.
@@ -65,6 +66,7 @@ class RawSnapshot:
     now: str = ""
     files: FilesRead | None = None
     origins: Mapping[int, str] = field(default_factory=dict, compare=False)
+    shadows: Mapping[str, str] = field(default_factory=dict)
 
 
 def from_manifests(read: Manifests, schema: Schema) -> RawSnapshot:
@@ -123,6 +125,7 @@ class _Assembly:
             schema=self.raw.schema,
             records=self.raw.records,
             unanswered=self.raw.unanswered,
+            shadows=self.raw.shadows,
             registers=self.registers(),
             now=parse.timestamp(self.raw.now),
             files=self.raw.files,

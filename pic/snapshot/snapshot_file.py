@@ -13,7 +13,7 @@ from typing import BinaryIO, NoReturn
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
 from pic.core.json_values import Raw, text
-from pic.core.model import LiveRecord, Schema, Unanswered
+from pic.core.model import LiveRecord, Maker, Schema, Unanswered
 from pic.planning import dns_records
 from pic.settings import permissions
 from pic.settings.parse import Settings, TargetName
@@ -38,7 +38,8 @@ _SCHEMA = {
 _LATER_SCHEMA = {"domainId": "domain_id"}
 _RECORD = {"host": str, "ip": str, "ours": bool, "alone": bool}
 # Present only if true, so files of earlier versions can be read.
-_OPTIONAL = {"legacy": bool}
+_OPTIONAL = {"legacy": bool, "maker": str}
+_MAKERS = frozenset(map(str, Maker))
 
 
 def render(raw: RawSnapshot, settings: Settings) -> str:
@@ -82,7 +83,9 @@ def _pihole(raw: RawSnapshot, settings: Settings) -> str:
         if record.ours or record.host in needed
     )
     lines = ",\n".join(sorted(records))
-    return f"{head}[\n{lines}\n], "
+    answers = {host: raw.shadows[host] for host in sorted(raw.shadows) if host in needed}
+    shadows = f'"shadows": {json.dumps(answers)}, ' if answers else ""
+    return f"{head}[\n{lines}\n], {shadows}"
 
 
 def _keys(record: LiveRecord) -> Iterable[str]:
@@ -141,6 +144,7 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
         _records(where, content.get("records")),
         _unanswered(where, content.get("unanswered")),
         text(content.get("now")),
+        shadows=_shadows(where, content.get("shadows")),
     )
 
 
@@ -200,7 +204,19 @@ def _records(where: str, value: object) -> tuple[LiveRecord, ...] | None:
     values = (item for record in records for item in record.items())
     if not all(isinstance(value, kinds[key]) for key, value in values):
         _refuse(where, "records contains a value of the wrong type")
-    return tuple(LiveRecord(**record) for record in records)
+    if any(record.get("maker", "") not in _MAKERS for record in records):
+        _refuse(where, "records contains an unknown maker")
+    return tuple(
+        LiveRecord(**{**record, "maker": Maker(record.get("maker", ""))}) for record in records
+    )
+
+
+def _shadows(where: str, value: object) -> Mapping[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        _refuse(where, "shadows is not a map of texts")
+    return value
 
 
 def _unanswered(where: str, value: object) -> Unanswered | None:

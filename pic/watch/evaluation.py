@@ -31,8 +31,8 @@ from pic.watch.store import Store, UnpackedObjects, pack
 # The loop that renews the Lease waits for an evaluation, so these are shorter than those of a run.
 TIMEOUTS = ReadTimeouts(lock=1.0, connect=2.0, answer=5.0)
 
-TargetReading = tuple[tuple[LiveRecord, ...] | None, Unanswered | None]
-"""The records in a target, or the reason why they could not be read."""
+TargetReading = tuple[tuple[LiveRecord, ...] | None, Unanswered | None, Mapping[str, str]]
+"""The records in a target, or why they could not be read, and what answers in their place."""
 
 Version = tuple[int, TargetReading, tuple[bytes, ...] | None]
 """The changes of the store so far, the records, and the namespaces."""
@@ -72,7 +72,7 @@ class Evaluator:
     plan_count: int = 0
     _cluster: tuple[str, Schema] | None = field(default=None, init=False)
     _evaluation: Evaluation | None = field(default=None, init=False)
-    _reading: TargetReading = field(default=(None, None), init=False)
+    _reading: TargetReading = field(default=(None, None, {}), init=False)
     _version: Version | None = field(default=None, init=False)
     _next_change: str = field(default="", init=False)
 
@@ -126,10 +126,10 @@ class Evaluator:
         if read_targets:
             settings = self.config.settings
             raw = reading.read_targets(raw, settings, self.environment, self.timeouts)
-            self._reading = raw.records, raw.unanswered
-        records, unanswered = self._reading
+            self._reading = raw.records, raw.unanswered, raw.shadows
+        records, unanswered, shadows = self._reading
         version = change_count, self._reading, namespaces
-        return replace(raw, records=records, unanswered=unanswered), version
+        return replace(raw, records=records, unanswered=unanswered, shadows=shadows), version
 
     @property
     def next_change(self) -> float | None:

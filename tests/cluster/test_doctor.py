@@ -48,6 +48,9 @@ def test_every_check_passes_for_an_admin(
     first, *others = examine(plane.kubeconfig, tmp_path, settings)
 
     assert first.message.startswith("Kubernetes v1.")
+    operator = others.pop(2)
+    assert (operator.name, operator.verdict.value) == ("operator", "pass")
+    assert "by its CRD, since no Deployment has the usual label" in operator.message
     assert [(finding.name, finding.verdict.value, finding.message) for finding in others] == [
         ("cluster id", "pass", settings.cluster_id),
         ("CRDs", "pass", schema),
@@ -62,12 +65,13 @@ def test_a_user_without_permissions_gets_a_finding_for_each(
 
     findings = examine(control_plane.kubeconfig_for("nobody"), tmp_path, settings)
 
-    assert [(finding.name, finding.verdict.value) for finding in findings[:3]] == [
+    assert [(finding.name, finding.verdict.value) for finding in findings[:4]] == [
         ("cluster", "pass"),
         ("cluster id", "pass"),
         ("CRDs", "fail"),
+        ("operator", "fail"),
     ]
-    assert [finding.message for finding in findings[3:]] == [
+    assert [finding.message for finding in findings[4:]] == [
         f"not allowed: {permission} ({permission.why})"
         for permission in permissions_for_up(settings)
     ]

@@ -15,6 +15,7 @@ def figures(**other: Any) -> dict[str, Any]:
         "hosts": 100,
         "resolvable": [3.0, 9.0, 4.0],
         "cold": [4.0, 10.0, 5.0],
+        "writes": 20,
         "one": probed,
         "all": probed,
         "noop": idle,
@@ -49,6 +50,16 @@ def test_gaps_extra_writes_and_changed_records_do_not_meet_the_goals() -> None:
         ("100 hosts: nothing to do, writes", "4"),
         ("100 hosts: concurrent requests", "2"),
         ("100 hosts: records made by hand", "changed"),
+    ]
+
+
+def test_many_writes_and_a_slow_change_of_every_address_do_not_meet_the_goals() -> None:
+    change = {"seconds": 15.5, "writes": 21, "probes": 1_000, "missing": 0, "strange": 0}
+
+    assert unmet(figures(hosts=1_000, writes=22, all=change)) == [
+        ("1,000 hosts: all addresses changed", "15.5 s"),
+        ("1,000 hosts: first deployment, writes", "22"),
+        ("1,000 hosts: all addresses changed, writes", "21"),
     ]
 
 

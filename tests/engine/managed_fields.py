@@ -19,7 +19,13 @@ MANAGED_FIELDS: Object = {
     },
     "f:spec": {
         "f:enabled": {},
-        "f:httpConfig": {"f:blockAccess": {}, "f:domainName": {}, "f:sso": {}, "f:subdomain": {}},
+        "f:httpConfig": {
+            "f:blockAccess": {},
+            "f:domainId": {},
+            "f:domainName": {},
+            "f:sso": {},
+            "f:subdomain": {},
+        },
         "f:name": {},
         "f:protocol": {},
         "f:targets": {},

@@ -38,7 +38,7 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(tmp_path: Path) -> None:
         "✓ both lines are unchanged, byte for byte",
         "✓ every host has the new address",
         "✓ all of … queries got an answer",
-        "✓ pic refuses: every record still exists",
+        "✓ pic holds them: every record still exists",
         "✓ pic recognises its records by their marker: it imports all and writes nothing",
         "✓ Pangolin is up to date, and the exit code reports the failure",
         "✓ the next run creates the record",

@@ -56,6 +56,7 @@ def test_an_ingress_becomes_an_object_whose_fields_pic_owns(stage: Stage) -> Non
             "tunnelRef": {"name": "default", "namespace": name},
             "httpConfig": {
                 "domainName": f"{name}.example",
+                "domainId": "d1",
                 "subdomain": "www",
                 "sso": False,
                 "blockAccess": False,

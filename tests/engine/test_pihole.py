@@ -5,15 +5,16 @@ import os
 import re
 import signal
 import threading
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from dev.controlplane import ControlPlane
-from dev.pihole import PiHole, PiHoleError
+from dev.pihole import QUICK, PiHole, PiHoleError
 from dev.toolchain import Toolchain
-from tests.engine.records import IP, OTHER_IP, Registry, set_registry
+from tests.engine.records import IP, MANUAL, OTHER_IP, Registry, set_registry
 from tests.engine.stage import PicRun
 from tests.support.waiting import until, until_moment
 
@@ -167,29 +168,36 @@ def test_a_plain_pulumi_up_registers_and_imports(registry: Registry) -> None:
 
 
 def test_an_interrupted_or_killed_run_leaves_no_session_and_the_next_run_finishes_it(
-    registry: Registry,
+    plane: ControlPlane, tools: Toolchain
 ) -> None:
-    stage = registry.stage
-    registry.targets("pihole")
-    words = [f"h{number}" for number in range(3 * MANY)]
-    registry.register("web", *words)
+    # Slow enough that the signal comes in time.
+    slow = replace(QUICK, patch=0.5)
+    with (
+        PiHole(records=MANUAL, pace=slow) as pihole,
+        set_registry(plane, tools, pihole, ["pihole"]) as registry,
+    ):
+        stage = registry.stage
+        words = [f"h{number}" for number in range(3 * MANY)]
+        registry.register("web", *words)
 
-    for number in (signal.SIGINT, signal.SIGKILL):
-        stop(registry, number)
-        until(lambda: not stage.workspace.processes(), "all processes have ended")
-        assert registry.is_at_rest()
-        assert len(registry.ours) < len(words)
+        for number in (signal.SIGINT, signal.SIGKILL):
+            stop(registry, number)
+            until(lambda: not stage.workspace.processes(), "all processes have ended")
+            assert registry.is_at_rest()
+            assert len(registry.ours) < len(words)
 
-    assert stage.pic("up").code == 0
-    assert registry.ours == registry.lines(*words)
-    assert len(registry.remembered) == len(words)
+        assert stage.pic("up").code == 0
+        assert registry.ours == registry.lines(*words)
+        assert len(registry.remembered) == len(words)
+        assert (registry.foreign, registry.is_at_rest()) == (MANUAL, True)
 
 
 def stop(registry: Registry, number: signal.Signals) -> None:
     """Send pic a signal as soon as it has registered another record."""
     workspace, before = registry.stage.workspace, len(registry.ours)
     command = (str(workspace.python), "-m", "pic", "up", "--stack", registry.stage.name)
-    with workspace.start(*command) as process:
+    # With fewer steps at once, the first write has only a part of the records.
+    with workspace.start(*command, env={"PULUMI_PARALLEL": "32"}) as process:
         until_moment(lambda: len(registry.ours) > before, "another record")
         os.kill(next(filter(is_pic, workspace.processes())), number)
         process.communicate(timeout=60)
@@ -227,6 +235,26 @@ def test_a_changed_address_is_never_missing(registry: Registry) -> None:
     prober.join()
 
     assert (changed.code, [] in answers, answers[-1]) == (0, False, [OTHER_IP])
+
+
+def test_a_pihole_that_loses_its_records_at_each_start_is_reported(
+    plane: ControlPlane, tools: Toolchain
+) -> None:
+    with (
+        PiHole(records=MANUAL, file_is_mounted=True) as pihole,
+        set_registry(plane, tools, pihole, ["pihole"]) as registry,
+    ):
+        registry.register("web", "www", "shop")
+        assert registry.stage.pic("up").code == 0
+        pihole.restart()
+        assert tuple(pihole.lines) == MANUAL
+
+        again = registry.stage.pic("up")
+
+        assert (again.code, last_line(again)) == (0, "Done: 2 created.")
+        assert "RecordsLost" in again.err
+        assert "it lacks 2 of the records that pic made" in again.err
+        assert registry.ours == registry.lines("shop", "www")
 
 
 def test_without_markers_only_remembered_records_are_deleted(

@@ -106,7 +106,7 @@ def test_a_run_that_is_stopped_with_the_watcher_leaves_no_lock(stage: Stage) -> 
     # The engine forgets objects whose creation was under way when it gave up waiting.
     forgotten = set(stage.identities()) - set(stage.remembered)
     assert set(stage.remembered) <= set(stage.identities())
-    assert len(forgotten) <= int(PARALLEL)
+    assert len(forgotten) <= PARALLEL
     repair = stage.pic("up")
     assert (repair.code, sorted(stage.identities())) == (0, sorted(map(stage.host, words)))
 

@@ -131,7 +131,7 @@ def name(text: str) -> str:
         ("1.2.3.4 a..b", name("a..b")),
         ("1.2.3.4 .a", name(".a")),
         (f"1.2.3.4 {LABEL}x.lan", name(f"{LABEL}x.lan")),
-        (f"1.2.3.4 {'x' * 256}", name("x" * 256)),
+        (f"1.2.3.4 {'x' * 256}", name("x" * 256)[:255]),
         (" ", 'dns.hosts[1]: found no first element (" ")'),
     ],
 )

@@ -16,7 +16,7 @@ ENVIRONMENT = refused(
 CONFIG = {
     "dns": {"hosts": [B], "cnameRecords": []},
     "webserver": {"domain": "pi.hole", "api": {"app_sudo": False, "max_sessions": 16}},
-    "misc": {"readOnly": False},
+    "misc": {"readOnly": False, "dnsmasq_lines": []},
 }
 
 

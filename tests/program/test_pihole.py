@@ -200,4 +200,4 @@ def test_a_release_checks_that_pihole_answers(api: Api, up: RunProgram, pihole: 
     registered = up(PIC_RELEASE="1")
 
     assert (registered.error, registered.resources) == (None, [])
-    assert [item.method for item in pihole.log] == ["POST", "GET", "DELETE"]
+    assert [item.method for item in pihole.log] == ["POST", "GET", "GET", "GET", "DELETE"]

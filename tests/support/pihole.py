@@ -48,6 +48,9 @@ class MemoryPihole:
         self._fail()
         return tuple(self.records)
 
+    def shadows(self) -> Mapping[str, str]:
+        return {}
+
     def apply(self, edits: Sequence[RecordEdit]) -> Mapping[RecordEdit, PiholeError]:
         self.gate.wait(10)
         self.edits += edits

@@ -10,7 +10,7 @@ import yaml
 
 from pic.core.errors import PiholeError
 from pic.core.files import FilesRead, SkippedFile
-from pic.core.model import LiveRecord, Schema, Unanswered
+from pic.core.model import LiveRecord, Maker, Schema, Unanswered
 from pic.snapshot import assemble, manifests, overlay, pangolin
 from pic.snapshot.assemble import RawSnapshot
 
@@ -34,6 +34,7 @@ class Scenario(TypedDict, total=False):
         live: The raw objects of a cluster. A kind without an object was not read, except for the
             ConfigMaps of a register whose namespace the settings name.
         piholeRecords: The records in Pi-hole.
+        piholeShadows: What Pi-hole answers for a host in place of its record.
         piholeProblem: Why Pi-hole did not answer.
         now: The time of the reading.
         files: The fields of `FilesRead`, for an offline plan that says something about its files.
@@ -47,6 +48,7 @@ class Scenario(TypedDict, total=False):
     live: str
     manifests: str
     piholeRecords: list[dict[str, object]]
+    piholeShadows: dict[str, str]
     piholeProblem: str
     now: str
     files: dict[str, Any]
@@ -68,7 +70,8 @@ def raw_snapshot(scenario: Scenario) -> RawSnapshot:
         url = str(scenario["settings"]["piholeUrl"])
         return replace(raw, unanswered=Unanswered(url, PiholeError(scenario["piholeProblem"])))
     if "piholeRecords" in scenario:
-        return replace(raw, records=tuple(map(_live_record, scenario["piholeRecords"])))
+        records = tuple(map(_live_record, scenario["piholeRecords"]))
+        return replace(raw, records=records, shadows=scenario.get("piholeShadows", {}))
     return raw
 
 
@@ -106,4 +109,5 @@ def _live_record(values: Mapping[str, object]) -> LiveRecord:
         ours=values.get("ours") is True,
         alone=values.get("exclusive") is not False,
         legacy=values.get("legacy") is True,
+        maker=Maker(str(values.get("maker", ""))),
     )

@@ -134,7 +134,6 @@ def test_the_environment_puts_the_toolchain_first_and_keeps_the_engine_offline()
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "GOGC": "800",
-        "PULUMI_PARALLEL": "32",
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pic.cli.doctor import operator
 from pic.cli.doctor.project import Stack
 from pic.cluster import listing, review_access
 from pic.cluster.listing import StatusError, Timeouts, Transport
@@ -16,7 +17,7 @@ from pic.settings.parse import ResourceSchema, Settings, TargetName
 
 # Shorter than for a run: a user waits for the answer.
 TIMEOUTS = Timeouts(connect=5.0)
-CHECKS = ("cluster id", "CRDs", "permissions")
+CHECKS = ("cluster id", "CRDs", operator.NAME, "permissions")
 
 
 def examine(
@@ -44,6 +45,7 @@ def examine(
         return
     yield from run_check("cluster id", lambda: _cluster_id(transport, settings, stack.name or ""))
     yield from run_check("CRDs", lambda: _crds(transport, settings))
+    yield from run_check(operator.NAME, lambda: operator.examine(transport, settings))
     yield from run_check("permissions", lambda: _permissions(transport, settings))
 
 

@@ -25,9 +25,6 @@ from pic.run.targets.interface import Declaration, Declarations
 
 Request = resource_pb2.RegisterResourceRequest
 
-# Calls at the same time. Each waits in a thread for the engine; more make the engine no faster.
-PARALLEL_CALLS = 64
-
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -98,7 +95,11 @@ async def register(batch: Batch) -> frozenset[str]:
         key: partial(_call, get_monitor(), await _shared_request(batch, hooks))
         for key, hooks in bindings.items()
     }
-    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(PARALLEL_CALLS)
+    # Each call waits in a thread for the engine.
+    loop, threads = (
+        asyncio.get_running_loop(),
+        ThreadPoolExecutor(batch.declarations.at_once),
+    )
     try:
         successes = await asyncio.gather(
             *(

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from pic.run.doctor_context import DoctorContext
 
 
+# More registrations at the same time make an engine no faster that waits for the API server.
+AT_ONCE = 64
+
+
 @dataclass(frozen=True, slots=True)
 class ReadTimeouts:
     """How long a run waits when it reads a target, in seconds.
@@ -96,6 +100,8 @@ class Declarations:
         provider: The provider of all resources.
         hooks: The hooks of all resources.
         delete_timeout: How long a deletion may take, as Pulumi writes durations, such as `2m`.
+        at_once: How many resources the engine gets at the same time. A target that makes one
+            request of many resources wants more of them than one with a request for each.
     """
 
     token: str
@@ -104,6 +110,7 @@ class Declarations:
     hooks: HookSet
     delete_timeout: str
     resources: Sequence[Declaration] = field(default=())
+    at_once: int = AT_ONCE
 
 
 class Target(ABC):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pic.cli import main
-from pic.cli.deploying import Progress
+from pic.cli.deploying import STILL_SERVED, Progress
 from pic.core import logs
 from pic.core.errors import EngineError
 from pic.engine.outcome import Outcome
@@ -88,6 +88,29 @@ def test_up_that_changes_nothing_says_so(
     assert run_pic(capsys, "up") == (0, "Done: nothing changed.\n", "")
 
 
+def test_failures_of_one_cause_are_one_line(
+    root: Path, capsys: Capture, engines: UseEngine
+) -> None:
+    del root
+    hosts = [f"h{number}.org" for number in range(7)]
+    outcome = Outcome({"create": [urn(host) for host in hosts]})
+    for host in hosts:
+        outcome.add_line(failure_event(host))
+        outcome.add_line(
+            message_event("error", "HTTP 429" if host != "h3.org" else "no", urn(host))
+        )
+    engines(FakeEngine(Path(), None, None, outcome))
+
+    code, _, err = run_pic(capsys, "up")
+
+    assert (code, err) == (
+        6,
+        "pic: 7 resources failed; the others are done:\n"
+        "h0.org, h1.org, h2.org, h4.org, h5.org and 1 more (rateLimited): HTTP 429\n"
+        "h3.org (temporary): no\n",
+    )
+
+
 def test_failed_resources_are_reported_with_their_class(
     root: Path, capsys: Capture, engines: UseEngine
 ) -> None:
@@ -154,7 +177,7 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
     }
     assert run_pic(capsys, "up", "--acknowledge", digest) == (
         0,
-        f"- {OLD} (prod/pic-{OLD}) is no longer declared\nDone: 1 deleted.\n",
+        f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{STILL_SERVED}\nDone: 1 deleted.\n",
         "",
     )
 

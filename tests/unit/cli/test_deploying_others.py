@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pic.cli.deploying import STILL_SERVED
 from pic.engine.backend.state import StackState
 from pic.engine.outcome import Outcome
 from tests.support.api import CLUSTER, Api, fill_cluster, ingress, live_object
@@ -145,6 +146,6 @@ def test_a_destroy_is_refused_first_and_then_prints_what_it_deleted(
 
     assert run_pic(capsys, "destroy", "--acknowledge", err.split()[-1]) == (
         0,
-        f"- {OLD} (prod/pic-{OLD}) is no longer declared\nDone: 1 deleted.\n",
+        f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{STILL_SERVED}\nDone: 1 deleted.\n",
         "",
     )

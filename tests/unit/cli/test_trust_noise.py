@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pic.cli.deploying import STILL_SERVED
 from pic.engine.outcome import Outcome
 from pic.watch.metrics import run_outcome
 from tests.support.api import Api, fill_cluster, ingress, live_object
@@ -13,7 +14,7 @@ from tests.support.deploying import CREATED, OLD, Capture, UseEngine
 from tests.support.fakes import HOST, FailingEngine, FakeEngine, run_pic
 
 ADOPTED = Outcome({"import": [urn(OLD)], "create": [urn(HOST)]})
-CHANGES = f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{CREATED}"
+CHANGES = f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{CREATED}{STILL_SERVED}\n"
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from pic.core.logs import LogFormat
 from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
 from pic.core.visible import blanked, is_visible, visible
-from pic.pihole import hosts_lines
+from pic.pihole import lines
 from pic.planning.changes import Changes
 from pic.planning.guard import Refusal
 from pic.report import event_texts, html, markdown, text
@@ -139,4 +139,4 @@ def test_a_status_table_shows_a_space_for_an_invisible_character(char: str) -> N
 def test_a_setting_and_a_line_of_pihole_cannot_contain_an_invisible_character(char: str) -> None:
     with pytest.raises(readers.InvalidValueError):
         readers.single_line(f"a{char}b")
-    assert hosts_lines.parse(f"10.0.0.1 a{char}b") is None
+    assert lines.parse(f"10.0.0.1 a{char}b") is None

@@ -249,7 +249,7 @@ def test_an_object_that_the_state_does_not_have_is_imported_before_its_deletion(
 
     assert driver.up(engine, situation, messages.append) == DeployResult(situation.changes, DONE)
     assert engine.log[3:] == [("up", {A: "", B: "prod/pic-b"}), ("up", {A: ""}), "done"]
-    assert messages == ["importing 1 objects that an interrupted run left", "deploying"]
+    assert messages == ["importing 1 object that an interrupted run left", "deploying"]
 
 
 def test_a_failed_import_ends_the_run(tmp_path: Path) -> None:

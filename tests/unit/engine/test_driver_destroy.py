@@ -48,7 +48,7 @@ def test_a_destroy_imports_the_objects_that_the_state_does_not_have(tmp_path: Pa
         ("destroy", {}),
         "done",
     ]
-    assert messages == ["importing 1 objects that the state does not have", "deleting"]
+    assert messages == ["importing 1 object that the state does not have", "deleting"]
 
 
 def test_a_destroy_creates_a_missing_stack(tmp_path: Path) -> None:

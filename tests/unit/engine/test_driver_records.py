@@ -10,7 +10,7 @@ from pic.core.errors import PiholeError, RefusedError
 from pic.core.held import Verdict
 from pic.core.ingress import Ingress
 from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
-from pic.engine import driver, repair
+from pic.engine import driver, inline, repair
 from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.outcome import Failure, Outcome
 from pic.engine.result import DeployResult
@@ -100,7 +100,7 @@ def test_a_record_that_an_interrupted_run_left_is_imported_and_then_deleted(tmp_
         ("up", {f"{A}/A": f"{A}/A", f"{B}/A": f"{B}/A"}),
         ("up", {f"{A}/A": f"{A}/A"}),
     ]
-    assert messages == ["importing 1 objects that an interrupted run left", "deploying"]
+    assert messages == ["importing 1 object that an interrupted run left", "deploying"]
 
 
 def test_without_markers_no_record_is_imported_for_deletion(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_destroy_imports_missing_records_and_removes_the_annotations(
         ("destroy", {}),
     ]
     assert written_annotations(situation) == [{}]
-    assert messages == ["importing 1 objects that the state does not have", "deleting"]
+    assert messages == ["importing 1 object that the state does not have", "deleting"]
 
 
 def test_a_destroy_that_failed_keeps_the_annotations(tmp_path: Path) -> None:
@@ -337,3 +337,16 @@ def acknowledged(situation: Situation) -> Situation:
     digest = driver.full_removal(situation).digest
     settings = replace(situation.settings, acknowledge=digest)
     return replace(situation, config=replace(situation.config, settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("records", "wanted", "parallel"),
+    [((), (), 32), ((), (A,), 512), ((own_record(A),), (), 512)],
+)
+def test_a_run_with_records_takes_many_steps_at_once(
+    records: tuple[LiveRecord, ...], wanted: tuple[str, ...], parallel: int
+) -> None:
+    situation = make_situation(records, *wanted)
+
+    assert inline.declaring(situation).parallel == parallel
+    assert inline.releasing(situation).parallel == parallel

@@ -8,7 +8,7 @@ import pytest
 
 from pic.core.errors import FailureClass, PicError, PiholeError
 from pic.core.model import Family, LiveRecord
-from pic.pihole.batching import Batcher, Window
+from pic.pihole.batching import WIDE, Batcher, Window, window_for
 from pic.pihole.protocol import RecordEdit
 from tests.support.pihole import MemoryPihole
 
@@ -68,6 +68,14 @@ def test_requests_at_the_same_time_are_one_batch() -> None:
     assert pihole.log == [
         *(("open",), ("apply", ("a.lan", "10.0.0.1"), ("b.lan", "10.0.0.1")), "read", "close")
     ]
+
+
+@pytest.mark.parametrize(
+    ("parallel", "window"),
+    [("", Window()), ("32", Window()), ("64", WIDE), ("512", WIDE), ("-1", Window())],
+)
+def test_an_engine_with_many_steps_gets_a_wide_window(parallel: str, window: Window) -> None:
+    assert window_for(parallel) == window
 
 
 def test_two_edits_of_one_record_run_one_after_the_other() -> None:

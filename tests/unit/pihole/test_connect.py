@@ -6,9 +6,9 @@ import pytest
 from dev.pihole import PiHole
 from pic.core.errors import FailureClass
 from pic.core.model import LiveRecord
-from pic.pihole.connect import SessionTimeouts, open_session, password, read_records
+from pic.pihole.connect import Reading, SessionTimeouts, open_session, password, read
 from pic.pihole.lock import LockTimeouts, hold_lock
-from pic.settings.parse import PiholeApi, Settings
+from pic.settings.parse import PiholeApi, Settings, TakeOver
 from tests.support.pihole_fakes import CLUSTER, a, ours, refused
 
 SECRET = {"PIHOLE_PASSWORD": "secret"}
@@ -51,11 +51,11 @@ def test_a_session_uses_the_interface_of_the_settings(api: str) -> None:
         with open_session(settings(server), CLUSTER, environment, frozenset({"web"})) as hosts:
             assert hosts.apply([a("web")]) == {}
 
-        records = read_records(settings(server), CLUSTER, environment, frozenset({"web"}))
+        reading = read(settings(server), CLUSTER, environment)
 
-        assert records == (
-            LiveRecord("nas", "192.0.2.1"),
-            LiveRecord("web", "192.0.2.9", ours=True),
+        # Without markers, the register and the state decide whose a record is.
+        assert reading == Reading(
+            (LiveRecord("nas", "192.0.2.1"), LiveRecord("web", "192.0.2.9", ours=api == "v6"))
         )
         assert server.lines[1] == (ours("192.0.2.9", "web") if api == "v6" else "192.0.2.9 web")
         assert (server.sessions, server.most_at_once) == (0, 1)
@@ -82,7 +82,7 @@ def test_the_settings_control_trust_and_take_over() -> None:
             pihole_url=server.url,
             pihole_ca=str(server.ca),
             pihole_server_name="pi.hole",
-            pihole_take_over=True,
+            pihole_take_over=TakeOver.ALL,
         )
         with open_session(chosen, CLUSTER, {"PIHOLE_PASSWORD": server.password}) as hosts:
             assert hosts.apply([a("web")]) == {}
@@ -95,9 +95,7 @@ def test_a_session_waits_while_another_pic_holds_the_lock(api: str) -> None:
     with PiHole(api=api) as server, hold_lock(server.url):  # type: ignore[arg-type]
         timeouts = SessionTimeouts(lock=LockTimeouts(0.0))
 
-        kind, _, _ = refused(
-            lambda: read_records(settings(server), CLUSTER, SECRET, timeouts=timeouts)
-        )
+        kind, _, _ = refused(lambda: read(settings(server), CLUSTER, SECRET, timeouts=timeouts))
 
         assert (kind, server.log) == (FailureClass.TEMPORARY, [])
 

@@ -12,6 +12,7 @@ from pic.core.model import Family, LiveRecord
 from pic.pihole.dns_local import RECORDS_PATH, DnsLocal
 from pic.pihole.http import Client
 from pic.pihole.protocol import RecordEdit
+from pic.settings.field import TakeOver
 from tests.support.pihole_fakes import a, answer, details, refused, scripted_server
 
 FOREIGN = ["192.0.2.1 nas", "2001:db8::1 nas"]
@@ -20,13 +21,13 @@ AUTH = "Pi-hole answered {}: set PIHOLE_API_TOKEN to a token that Pi-hole accept
 
 @contextlib.contextmanager
 def pihole(*records: str, **options: Any) -> Iterator[tuple[PiHole, DnsLocal]]:
-    take_over, owned = options.pop("take_over", False), options.pop("owned", {"web"})
+    take_over, owned = options.pop("take_over", TakeOver.NONE), options.pop("owned", {"web"})
     with PiHole(api="dns-local", records=records, **options) as server:
         yield server, dns_local(server, *owned, take_over=take_over)
         assert (server.most_at_once, server.deaths) == (1, [])
 
 
-def dns_local(server: PiHole, *owned: str, take_over: bool = False) -> DnsLocal:
+def dns_local(server: PiHole, *owned: str, take_over: TakeOver = TakeOver.NONE) -> DnsLocal:
     return DnsLocal(Client(server.url), server.password, frozenset(owned), take_over=take_over)
 
 
@@ -122,7 +123,7 @@ def test_a_foreign_record_with_another_address_is_a_conflict() -> None:
 
 
 def test_a_foreign_record_is_taken_over_if_allowed() -> None:
-    with pihole("192.0.2.1 nas", take_over=True) as (server, local):
+    with pihole("192.0.2.1 nas", take_over=TakeOver.ALL) as (server, local):
         assert local.apply([a("nas")]) == {}
         assert server.lines == ["192.0.2.9 nas"]
 

@@ -1,24 +1,22 @@
 import pytest
 
 from pic.core.errors import FailureClass, PiholeError
-from pic.core.model import Family, LiveRecord
+from pic.core.model import Family, LiveRecord, Maker
 from pic.pihole.hosts_lines import (
     Change,
-    Line,
     Merged,
     Rules,
-    is_ours,
     lost_lines,
     merge,
-    parse,
     records,
     rules_for,
 )
 from pic.pihole.protocol import RecordEdit
+from pic.settings.field import TakeOver
 
 RULES = rules_for("c1", "")
 MARKER = RULES.marker
-TAKE_OVER = rules_for("c1", "", take_over=True)
+TAKE_OVER = rules_for("c1", "", take_over=TakeOver.ALL)
 # The rules of one stack of a cluster, and of another one.
 MINE = rules_for("2f0c1b9a-7a53", "0123456789abcdef")
 OTHERS = rules_for("2f0c1b9a-7a53", "fedcba9876543210")
@@ -40,51 +38,6 @@ def ours(ip: str, host: str) -> str:
 def refusals(merged: Merged) -> list[tuple[str, str]]:
     assert {error.kind for error in merged.refusals.values()} <= {FailureClass.INVALID}
     return [(edit.host, str(error)) for edit, error in merged.refusals.items()]
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("192.0.2.1 nas", Line("192.0.2.1", ("nas",))),
-        ("\t192.0.2.1\t NAS.lan.  www\tnas.lan ", Line("192.0.2.1", ("nas.lan", "www"))),
-        ("2001:DB8:0::1 nas", Line("2001:db8::1", ("nas",))),
-        ("::ffff:1.2.3.4 nas", Line("::ffff:102:304", ("nas",))),
-        ("192.0.2.1 nas #  mine # k8s:c1 ", Line("192.0.2.1", ("nas",), "mine # k8s:c1")),
-        ("192.0.2.1 nas #k8s:c1", Line("192.0.2.1", ("nas",), "k8s:c1")),
-        ("192.0.2.1 nas# k8s:c1", Line("192.0.2.1", ("nas",))),
-        ("192.0.2.1 nas #", Line("192.0.2.1", ("nas",), "")),
-        ("", None),
-        ("# 192.0.2.1 nas", None),
-        ("192.0.2.1", None),
-        ("192.0.2.1 # nas", None),
-        ("01.02.03.04 nas", None),
-        ("nas 192.0.2.1", None),
-        ("192.0.2.1 nas # k8s:c1\n192.0.2.2 evil", None),
-    ],
-)
-def test_a_line_is_an_address_with_names_and_an_optional_comment(
-    text: str, line: Line | None
-) -> None:
-    assert parse(text) == line
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("192.0.2.1 nas # k8s:c1", True),
-        ("192.0.2.1\tNAS.  #k8s:c1\t", True),
-        ("192.0.2.1 nas www # k8s:c1", False),
-        ("192.0.2.1 nas # see k8s:c1", False),
-        ("192.0.2.1 nas # k8s:c1 and mine", False),
-        ("192.0.2.1 nas # k8s:c12", False),
-        ("192.0.2.1 nas # K8S:C1", False),
-        ("192.0.2.1 nas# k8s:c1", False),
-        ("192.0.2.1 nas", False),
-        ("999.0.2.1 nas # k8s:c1", False),
-    ],
-)
-def test_a_line_is_ours_only_in_the_form_that_pic_writes(text: str, expected: bool) -> None:  # noqa: FBT001
-    assert is_ours(text, MARKER) is expected
 
 
 def test_each_name_of_each_line_is_one_record_and_records_are_sorted() -> None:
@@ -201,8 +154,8 @@ def test_a_line_with_other_names_is_never_taken_over() -> None:
 
     assert merged.lines == lines
     assert refusals(merged)[0][1].endswith(
-        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: its line has other names too, or"
-        " another stack made it, so change it by hand"
+        "with 192.0.2.1, 192.0.2.2. pic leaves it as it is: pic:piholeTakeOver does not cover it,"
+        " or its line has other names too: change it by hand"
     )
 
 
@@ -284,18 +237,18 @@ def test_24_a_line_of_another_stack_is_foreign_and_one_of_an_earlier_version_is_
 
     assert records(lines, MINE) == (
         LiveRecord("a", "192.0.2.1", ours=True),
-        LiveRecord("b", "192.0.2.2", alone=False),
+        LiveRecord("b", "192.0.2.2", maker=Maker.OTHER_STACK),
         LiveRecord("c", "192.0.2.3", ours=True, legacy=True),
-        LiveRecord("d", "192.0.2.4"),
+        LiveRecord("d", "192.0.2.4", maker=Maker.OTHER_CLUSTER),
         LiveRecord("e", "192.0.2.5"),
     )
 
 
 @pytest.mark.parametrize("marker", [OTHERS.marker, OLD])
-@pytest.mark.parametrize("take_over", [False, True])
+@pytest.mark.parametrize("take_over", [TakeOver.NONE, TakeOver.ALL])
 def test_24_no_edit_changes_or_deletes_the_line_of_another_stack(
     marker: str,
-    take_over: bool,  # noqa: FBT001
+    take_over: TakeOver,
 ) -> None:
     rules = Rules(MINE.marker, take_over, OLD)
     lines = (line("192.0.2.1", "web", marker),)
@@ -324,7 +277,79 @@ def test_24_of_an_interrupted_update_the_line_with_the_new_marker_stays() -> Non
 
 
 def test_24_a_foreign_line_of_another_cluster_may_be_taken_over() -> None:
-    rules = Rules(MINE.marker, legacy=OLD, take_over=True)
+    rules = Rules(MINE.marker, legacy=OLD, take_over=TakeOver.ALL)
     lines = ["192.0.2.1 web # k8s:another", "192.0.2.2 web"]
 
     assert merge(lines, [a("web")], rules).lines == (line("192.0.2.9", "web", MINE.marker),)
+
+
+def shared(ip: str, *hosts: str) -> str:
+    return f"{ip} {' '.join(hosts)} # k8s:c1*{len(hosts)}"
+
+
+def test_names_on_a_shared_line_of_ours_are_our_records() -> None:
+    lines = [shared("192.0.2.9", "a", "b"), "192.0.2.9 c d # k8s:c1*3"]
+
+    assert [(it.host, it.ours, it.alone) for it in records(lines, RULES)] == [
+        ("a", True, True),
+        ("b", True, True),
+        ("c", False, False),
+        ("d", False, False),
+    ]
+
+
+def test_an_edit_takes_its_host_from_a_shared_line() -> None:
+    lines = [shared("192.0.2.1", "a", "b", "c"), "192.0.2.7 nas"]
+
+    assert merge(lines, [a("b", "192.0.2.1")], RULES) == Merged(tuple(lines))
+    assert merge(lines, [a("b", None)], RULES) == Merged(
+        (shared("192.0.2.1", "a", "c"), lines[1]), (Change(a("b", None), None, (), (0,)),)
+    )
+    assert merge(lines, [a("b"), a("c", None)], RULES) == Merged(
+        (ours("192.0.2.1", "a"), lines[1], ours("192.0.2.9", "b")),
+        (
+            Change(a("b"), ours("192.0.2.9", "b"), (), (0,)),
+            Change(a("c", None), None, (), (0,)),
+        ),
+    )
+    assert merge(lines, [a(host, None) for host in "abc"], RULES).lines == (lines[1],)
+
+
+def test_of_a_shared_and_a_single_line_the_correct_one_stays() -> None:
+    right, wrong = shared("192.0.2.9", "a", "b"), ours("192.0.2.1", "a")
+
+    assert merge([wrong, right], [a("a")], RULES).lines == (right,)
+    assert merge([right, ours("192.0.2.9", "a")], [a("a")], RULES).lines == (right,)
+
+
+def test_a_foreign_line_with_the_form_of_a_shared_one_stays() -> None:
+    edited = "192.0.2.1 web mine # k8s:c1"
+
+    assert merge([edited], [a("web", None)], RULES).lines == (edited,)
+    assert lost_lines([edited, shared("192.0.2.1", "a", "b")], [], MARKER) == (edited,)
+
+
+@pytest.mark.parametrize(
+    ("marker", "modes"),
+    [
+        ("by hand", {TakeOver.ALL}),
+        ("k8s:another", {TakeOver.PIC, TakeOver.ALL}),
+        (OTHERS.marker, {TakeOver.PIC}),
+        (OLD, {TakeOver.PIC}),
+    ],
+)
+def test_take_over_says_whose_lines_an_edit_replaces(marker: str, modes: set[TakeOver]) -> None:
+    lines = [line("192.0.2.1", "web", marker)]
+
+    merged = {
+        mode: merge(lines, [a("web")], Rules(MINE.marker, mode, OLD)).lines for mode in TakeOver
+    }
+
+    new = (line("192.0.2.9", "web", MINE.marker),)
+    assert {mode for mode, result in merged.items() if result == new} == modes
+
+
+def test_a_stack_without_an_id_knows_the_lines_of_the_stacks_of_its_cluster() -> None:
+    rules = rules_for("2f0c1b9a-7a53", "", take_over=TakeOver.ALL)
+
+    assert merge([line("192.0.2.1", "web", MINE.marker)], [a("web")], rules).changes == ()

@@ -112,8 +112,9 @@ def test_many_threads_send_one_request_at_a_time() -> None:
     [
         (
             b"",
-            "Remote end closed connection without response; check that Pi-hole runs, and check"
-            " pic:piholeUrl",
+            "Pi-hole closed the connection without an answer; check that webserver.acl of Pi-hole"
+            " allows this machine, and that Pi-hole runs; if its port is one for https,"
+            " pic:piholeUrl must begin with https://",
         ),
         (
             b"SSH-2.0\r\n",
@@ -295,6 +296,37 @@ def test_https_to_a_server_without_tls_is_an_error_with_a_remedy() -> None:
 
     assert message.startswith(f"no answer from {url}: the TLS handshake failed (")
     assert message.endswith("); check whether pic:piholeUrl must begin with http:// instead")
+
+
+def test_http_to_a_port_for_https_is_an_error_with_a_remedy() -> None:
+    with PiHole(tls=True) as server:
+        url = server.url.replace("https:", "http:")
+        _, _, message = refused(lambda: Client(url).send("GET", "/"))
+
+    assert message == (
+        f"no answer from {url}: Pi-hole closed the connection without an answer; check that"
+        " webserver.acl of Pi-hole allows this machine, and that Pi-hole runs; if its port is one"
+        " for https, pic:piholeUrl must begin with https://"
+    )
+
+
+def test_a_server_that_closes_a_connection_for_tls_may_have_an_access_list() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_close_the_next, args=[server])
+        thread.start()
+        url = f"https://127.0.0.1:{server.getsockname()[1]}"
+        _, _, message = refused(lambda: Client(url).send("GET", "/"))
+        thread.join()
+
+    assert message == (
+        f"no answer from {url}: Pi-hole closed the connection without an answer; check that"
+        " webserver.acl of Pi-hole allows this machine, and that Pi-hole runs"
+    )
+
+
+def _close_the_next(server: socket.socket) -> None:
+    connection, _ = server.accept()
+    connection.close()
 
 
 def _answer_in_clear(server: socket.socket) -> None:

@@ -20,7 +20,7 @@ from pic.core.model import RECORD_TYPE, LiveRecord
 from pic.pihole import plugin
 from pic.pihole.plugin import serve
 from pic.pihole.provider import Pihole
-from pic.settings.parse import Settings
+from pic.settings.parse import Settings, TakeOver
 from tests.support.pihole import MemoryPihole
 from tests.support.waiting import until
 
@@ -137,7 +137,7 @@ def test_a_record_is_created_read_updated_and_deleted() -> None:
         {},
         {},
         {"properties": {}, "inputs": {}},
-        [(Settings(pihole_url="http://pi.hole", pihole_take_over=True), "c1")],
+        [(Settings(pihole_url="http://pi.hole", pihole_take_over=TakeOver.ALL), "c1")],
     ]
     assert (pihole.log[0], pihole.log[-1]) == (("open",), "close")
 

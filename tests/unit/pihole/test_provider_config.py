@@ -1,13 +1,13 @@
 """The configuration of the Pi-hole provider."""
 
 from pic.pihole import provider_config
-from pic.settings.parse import PiholeApi, Settings
+from pic.settings.parse import PiholeApi, Settings, TakeOver
 
 SETTINGS = Settings(
     stack_id="0123456789abcdef",
     pihole_url="https://pi.hole",
     pihole_api=PiholeApi.DNS_LOCAL,
-    pihole_take_over=True,
+    pihole_take_over=TakeOver.PIC,
     pihole_server_name="pi.hole",
     pihole_insecure=True,
 )

@@ -1,80 +1,114 @@
+"""Tests which requests carry changes of lines to Pi-hole."""
+
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import Family
-from pic.pihole.hosts_lines import Change
+from pic.pihole.hosts_lines import Change, merge, rules_for
+from pic.pihole.lines import compact, shared_line
 from pic.pihole.protocol import RecordEdit
-from pic.pihole.requests import LARGEST_BODY, EditLines, ReplaceList, list_size, next_write
+from pic.pihole.requests import LARGEST_BODY, EditLines, Put, ReplaceList, list_size, next_write
 
+RULES = rules_for("c1", "")
+MARKER = RULES.marker
+NEW, OLD = "192.0.2.9", "192.0.2.1"
+NAS = "192.0.2.7 nas"
 SLASHED = "192.0.2.1 web # see http://wiki"
-LONG = "x" * 1000
+LONG = [f"192.0.2.7 {'x' * 60}{index} # {'y' * 900}" for index in range(67)]
 
 
-def edit(host: str) -> RecordEdit:
-    return RecordEdit(host, Family.A, "192.0.2.9")
+def edit(host: str, ip: str | None = NEW) -> RecordEdit:
+    return RecordEdit(host, Family.A, ip)
 
 
-def new(host: str, text: str = "") -> Change:
-    return Change(edit(host), text or f"new {host}")
+def line(host: str, ip: str = NEW) -> str:
+    return f"{ip} {host} # {MARKER}"
 
 
-def moved(host: str, *removed: int) -> Change:
-    return Change(edit(host), f"moved {host}", removed)
+def write(lines: list[str], *edits: RecordEdit) -> ReplaceList | EditLines:
+    return next_write(lines, merge(lines, edits, RULES).changes, MARKER)
+
+
+def added(host: str, *removed: int) -> Change:
+    return Change(edit(host), line(host), removed)
 
 
 def test_a_single_change_goes_line_by_line() -> None:
-    for change in (new("a"), moved("a", 0), Change(edit("a"), None, (0,))):
-        assert next_write(["old a"], [change]) == EditLines((change,))
+    gone = Change(edit("a", None), None, (0,))
+
+    assert write([], edit("a")) == EditLines((Put(line("a"), (added("a"),)),))
+    assert write([line("a")], edit("a", None)) == EditLines((), ((line("a"), (gone,)),))
+    moved = added("a", 0)
+    assert write([line("a", OLD)], edit("a")) == EditLines(
+        (Put(line("a"), (moved,)),), ((line("a", OLD), (moved,)),)
+    )
+
+
+def test_a_host_leaves_a_shared_line_after_the_rest_of_it_was_added() -> None:
+    shared = shared_line(OLD, ["a", "b"], MARKER)
+    change = Change(edit("a", None), None, (), (0,))
+
+    assert write([shared], edit("a", None)) == EditLines(
+        (Put(line("b", OLD)),), ((shared, (change,)),)
+    )
 
 
 def test_several_changes_go_as_one_list() -> None:
-    a, b = moved("a", 1), new("b")
-
-    assert next_write(["nas", "old a"], [a, b]) == ReplaceList(
-        ("nas", "moved a", "new b"), {"moved a": a, "new b": b}
+    assert write([NAS, line("a", OLD)], edit("a"), edit("b")) == ReplaceList(
+        (NAS, line("a"), line("b")), {line("a"): (added("a", 1),), line("b"): (added("b"),)}
     )
 
 
 def test_a_single_change_of_several_lines_goes_as_one_list() -> None:
-    deletion = Change(edit("a"), None, (0, 1))
+    lines = [line("a", OLD), line("a", OLD), NAS]
 
-    assert next_write(["old a", "old a", "nas"], [deletion]) == ReplaceList(("nas",), {})
+    assert write(lines, edit("a", None)) == ReplaceList((NAS,), {})
 
 
 def test_a_line_with_a_slash_is_replaced_with_the_whole_list() -> None:
-    change = moved("web", 0)
+    change = added("web", 0)
 
-    assert next_write([SLASHED], [change]) == ReplaceList(("moved web",), {"moved web": change})
-
-
-def test_the_list_takes_as_many_new_lines_as_fit() -> None:
-    foreign = [f"{index}{LONG}" for index in range(58)]
-    changes = [moved("a", 0), *(new(f"b{index}", f"{index}{LONG}") for index in range(100))]
-
-    write = next_write(foreign, changes)
-
-    assert isinstance(write, ReplaceList)
-    assert list_size(write.lines) <= LARGEST_BODY < list_size((*write.lines, f"2{LONG}"))
-    assert write == ReplaceList(
-        ("moved a", *foreign[1:], f"0{LONG}", f"1{LONG}"),
-        {"moved a": changes[0], f"0{LONG}": changes[1], f"1{LONG}": changes[2]},
+    assert next_write([SLASHED], [change], MARKER) == ReplaceList(
+        (line("web"),), {line("web"): (change,)}
     )
 
 
-def test_new_lines_go_one_by_one_if_none_fits() -> None:
-    foreign = [f"{index}{LONG}" for index in range(59)]
-    changes = [new("a", LONG), new("b", LONG)]
+def test_names_share_lines_where_the_list_is_too_long_otherwise() -> None:
+    hosts = [f"app-{index:04}.example.com" for index in range(1_600)]
+    lines = [NAS, *(line(host, OLD) for host in hosts)]
 
-    assert next_write(foreign, changes) == EditLines(tuple(changes))
+    moving = write(lines, *(edit(host) for host in hosts[:700]))
+
+    assert isinstance(moving, ReplaceList)
+    assert list_size(lines) > LARGEST_BODY > list_size(moving.lines)
+    assert moving.lines == compact([NAS, *map(line, hosts[:700]), *lines[701:]], MARKER)
+    assert [change.edit.host for it in moving.by_line.values() for change in it] == hosts[:700]
+
+
+def test_a_list_that_is_too_long_is_changed_line_by_line() -> None:
+    shared = shared_line(NEW, ["b", "c"], MARKER)
+    b, c = added("b"), added("c")
+
+    old = [*LONG, line("a", OLD), shared_line(OLD, ["d", "e"], MARKER)]
+    assert write(old, edit("b"), edit("c"), edit("a"), edit("d", None)) == EditLines(
+        (
+            Put(shared_line(NEW, ["a", "b", "c"], MARKER), (added("a", 67), b, c)),
+            Put(line("e", OLD)),
+        ),
+        (
+            (old[67], (added("a", 67),)),
+            (old[68], (Change(edit("d", None), None, (), (68,)),)),
+        ),
+    )
+    assert write(LONG, edit("b"), edit("c")) == EditLines((Put(shared, (b, c)),))
 
 
 def test_a_change_that_no_request_can_express_is_refused() -> None:
-    foreign = [f"{index}{LONG}" for index in range(61)]
-    slashed, other = moved("web", 61), moved("a", 0)
+    slashed, other = added("web", 67), added("a")
 
-    write = next_write([*foreign, SLASHED], [other, slashed])
+    edits = next_write([*LONG, SLASHED], [other, slashed], MARKER)
 
-    assert isinstance(write, EditLines)
-    assert (write.changes, list(write.refusals)) == ((other,), [edit("web")])
-    assert _details(write.refusals[edit("web")]) == (
+    assert isinstance(edits, EditLines)
+    assert (edits.puts, list(edits.refusals)) == ((Put(line("a"), (other,)),), [edit("web")])
+    assert _details(edits.refusals[edit("web")]) == (
         FailureClass.INVALID,
         "web: the API of Pi-hole cannot delete the line '192.0.2.1 web # see http://wiki' because"
         " it contains a slash, and the list is too long for one request: delete the line in the"

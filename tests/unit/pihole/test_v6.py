@@ -1,12 +1,16 @@
 """Reads and writes of Pi-hole v6, against a simulation that dies of two requests at once."""
 
+from dataclasses import replace
+
 import pytest
 
 from dev.pihole import Fault, PiHole
 from pic.core.errors import FailureClass
 from pic.core.model import Family, LiveRecord
+from pic.pihole.lines import compact, shared_line
 from pic.pihole.protocol import RecordEdit
 from pic.pihole.v6 import HOSTS_PATH
+from pic.settings.field import TakeOver
 from tests.support.pihole_fakes import CLUSTER, a, details, ours, refused
 from tests.support.pihole_v6 import FOREIGN, pihole
 
@@ -21,6 +25,7 @@ def requests(server: PiHole) -> list[str]:
     return [f"{entry.method} {entry.path.removeprefix(HOSTS_PATH)}" for entry in server.log[1:]]
 
 
+MARKER = f"k8s:{CLUSTER}"
 READ = "GET "
 READY = ["GET ", "GET /api/config/misc/readOnly"]
 
@@ -94,27 +99,26 @@ def test_the_right_to_write_is_checked_once_in_a_session() -> None:
         assert requests(server).count(READY[1]) == 1
 
 
-def test_lines_that_do_not_fit_into_one_request_follow_one_by_one() -> None:
-    with pihole([*FOREIGN, *LONG[:620]]) as (server, hosts):
-        edits = [a(f"app-{index:02}.example.com") for index in range(40)]
+def test_lines_that_do_not_fit_into_one_request_share_lines() -> None:
+    apps = [f"app-{index:04}.example.com" for index in range(1_000)]
+    with pihole([*FOREIGN, *LONG[:100]]) as (server, hosts):
+        assert hosts.apply([a(app, "192.0.2.1") for app in apps]) == {}
+        assert hosts.apply([a(app) for app in apps]) == {}
 
-        assert hosts.apply(edits) == {}
-        new = [ours("192.0.2.9", edit.host) for edit in edits]
-        kinds = [request.split(" ")[0] for request in requests(server)[3:]]
-        assert server.lines == [*FOREIGN, *LONG[:620], *new]
-        assert kinds == ["PATCH", "GET", *["PUT"] * kinds.count("PUT"), "GET"]
-        assert 0 < kinds.count("PUT") < len(edits)
+        lines = compact([*FOREIGN, *LONG[:100], *(ours("192.0.2.9", app) for app in apps)], MARKER)
+        assert server.lines == [*lines]
+        assert [it.host for it in hosts.read() if it.ours] == apps
+        assert server.writes == 2
 
 
 def test_a_list_that_is_too_long_is_changed_line_by_line() -> None:
     old = [ours("192.0.2.1", "web"), ours("192.0.2.9", "old")]
     with pihole([*LONG, *old]) as (server, hosts):
         assert hosts.apply([a("web"), a("old", None), a("new")]) == {}
-        assert server.lines == [*LONG, ours("192.0.2.9", "new"), ours("192.0.2.9", "web")]
+        assert server.lines == [*LONG, shared_line("192.0.2.9", ["new", "web"], MARKER)]
         assert [request.split(" ")[0] for request in requests(server)[3:]] == [
             "PUT",
             "DELETE",
-            "PUT",
             "DELETE",
             "GET",
         ]
@@ -134,14 +138,14 @@ def test_a_conflict_stops_no_other_edit() -> None:
 
 
 def test_a_line_that_no_url_can_name_is_taken_over_with_the_whole_list() -> None:
-    with pihole(["10.0.0.1 web # http://wiki"], take_over=True) as (server, hosts):
+    with pihole(["10.0.0.1 web # http://wiki"], take_over=TakeOver.ALL) as (server, hosts):
         assert hosts.apply([a("web")]) == {}
         assert server.lines == [ours("192.0.2.9", "web")]
 
 
 def test_a_line_that_no_request_can_remove_stays() -> None:
     slashed = "10.0.0.1 web # http://wiki"
-    with pihole([slashed, *LONG], take_over=True) as (server, hosts):
+    with pihole([slashed, *LONG], take_over=TakeOver.ALL) as (server, hosts):
         assert [details(error)[0] for error in hosts.apply([a("web")]).values()] == [
             FailureClass.INVALID
         ]
@@ -153,12 +157,14 @@ def bad(index: int, why: str = "invalid hostname") -> dict[str, object]:
     return {"error": error}
 
 
-@pytest.mark.parametrize("records", [FOREIGN, [*FOREIGN, *LONG]])
-def test_a_refused_record_stops_no_other_record(records: list[str]) -> None:
+@pytest.mark.parametrize(("records", "refusals"), [(FOREIGN, 1), ([*FOREIGN, *LONG], 2)])
+def test_a_refused_record_stops_no_other_record(records: list[str], refusals: int) -> None:
     with pihole(records) as (server, hosts):
+        # A shared line comes first, and then its names one by one.
         method = "PATCH" if records == FOREIGN else "PUT"
-        refusal = bad(len(records))
-        server.inject(Fault("answer", method=method, path=HOSTS_PATH, status=400, body=refusal))
+        body = bad(len(records))
+        refused = Fault("answer", method=method, path=HOSTS_PATH, status=400, body=body)
+        server.inject(replace(refused, times=refusals))
 
         failures = hosts.apply([a("a"), a("b"), a("c")])
 
@@ -170,6 +176,34 @@ def test_a_refused_record_stops_no_other_record(records: list[str]) -> None:
             )
         }
         assert server.lines == [*records, ours("192.0.2.9", "b"), ours("192.0.2.9", "c")]
+
+
+def test_the_old_line_stays_where_pihole_refuses_the_new_one() -> None:
+    records = [*LONG, ours("192.0.2.1", "web"), ours("192.0.2.1", "nas")]
+    with pihole(records) as (server, hosts):
+        body = bad(len(records))
+        fault = Fault("answer", method="PUT", path=HOSTS_PATH, status=400, body=body)
+        server.inject(replace(fault, times=2))
+
+        failures = hosts.apply([a("web"), a("nas")])
+
+        assert [edit.host for edit in failures] == ["nas"]
+        assert server.lines == [*LONG, records[-1], ours("192.0.2.9", "web")]
+
+
+@pytest.mark.parametrize(("named", "failed"), [(' ("ab")', ["ab"]), ("", ["aa", "ab", "ac"])])
+def test_a_refused_shared_line_fails_the_host_that_pihole_names(
+    named: str, failed: list[str]
+) -> None:
+    names = [f"app-{index:04}.example.com" for index in range(900)]
+    live = [shared_line("192.0.2.9", names[i : i + 10], MARKER) for i in range(0, 900, 10)]
+    with pihole([*LONG[:440], *live]) as (server, hosts):
+        refusal = bad(440, f"invalid hostname{named}")
+        server.inject(Fault("answer", method="PATCH", status=400, body=refusal))
+
+        failures = hosts.apply([a(host) for host in ("aa", "ab", "ac")])
+
+        assert ([edit.host for edit in failures], server.writes) == (failed, len(failed) < 3)
 
 
 @pytest.mark.parametrize("edits", [[a("a")], [a("a"), a("b")], [a("web", None)]])

@@ -37,6 +37,7 @@ def test_the_table_shows_defaults_in_the_notation_of_a_stack_file() -> None:
         "resyncPeriod": "5m",
         "logLevel": "info",
         "ownerReferences": "true",
+        "unpublish": "off",
         "lockTimeout": "30m",
         "keepHistory": "50",
         "piholeApi": "v6",

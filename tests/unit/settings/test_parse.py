@@ -15,8 +15,10 @@ from pic.settings.parse import (
     PiholeApi,
     ResourceSchema,
     Settings,
+    TakeOver,
     TargetName,
     Tenants,
+    Unpublish,
     parse,
 )
 
@@ -58,6 +60,12 @@ def test_a_null_in_a_stack_file_counts_as_not_set() -> None:
     assert settings({row.key: None for row in FIELDS}) == Settings()
 
 
+@pytest.mark.parametrize("value", ["off", "OFF", False, "false"])
+def test_the_word_off_may_be_what_yaml_makes_of_it(value: object) -> None:
+    assert settings({"unpublish": value}).unpublish is Unpublish.OFF
+    assert is_refused("unpublish", "yes")
+
+
 def test_every_setting_can_be_written_as_text() -> None:
     values = {
         "ingressClasses": "pangolin, edge-*",
@@ -97,10 +105,12 @@ def test_every_setting_can_be_written_as_text() -> None:
         "resyncPeriod": "1h30m",
         "logLevel": "Debug",
         "ownerReferences": "0",
+        "unpublish": "Block",
         "lockTimeout": "90",
         "keepHistory": "7",
         "piholeUrl": "https://pihole.lan:8443/admin/",
         "piholeTargetIp": "192.168.1.10",
+        "piholeAllowAddresses": "127.0.0.1, 169.254.0.0/16",
         "piholeApi": "dns-local",
         "piholeTakeOver": "1",
         "piholeAnnotate": "FALSE",
@@ -148,12 +158,14 @@ def test_every_setting_can_be_written_as_text() -> None:
         resync_period=timedelta(minutes=90),
         log_level=LogLevel.DEBUG,
         owner_references=False,
+        unpublish=Unpublish.BLOCK,
         lock_timeout=timedelta(seconds=90),
         keep_history=7,
         pihole_url="https://pihole.lan:8443/admin",
         pihole_target_ip="192.168.1.10",
         pihole_api=PiholeApi.DNS_LOCAL,
-        pihole_take_over=True,
+        pihole_allow_addresses=("127.0.0.1/32", "169.254.0.0/16"),
+        pihole_take_over=TakeOver.ALL,
         pihole_annotate=False,
         pihole_ca="/etc/pihole ca.crt",
         pihole_server_name="pi.hole",
@@ -257,6 +269,8 @@ def test_the_error_for_an_unknown_key_suggests_the_nearest(key: str, nearest: st
         ("maxRemovals", [True, -1, "-1", 5.5, "5.5", "many", 10**9, float("nan"), "٣", ""]),
         ("maxRemovalRatio", [True, -0.1, 1.1, "20%", float("nan"), float("inf"), "1e-3"]),
         ("maxWeakened", [False, -1, "none"]),
+        ("piholeAllowAddresses", ["localhost", "10.0.0.5/24", ["127.0.0.1", "x"], True]),
+        ("piholeTakeOver", ["maybe", "", 2, ["pic"]]),
         ("acknowledge", ["3F1C9A", "xyz", 10**12, 1e10]),
         ("clusterId", ["a b", "-", "a" * 65]),
         ("adoptFrom", ["a b", "-"]),
@@ -387,3 +401,15 @@ def test_a_variable_does_not_replace_a_wrong_value_of_the_stack() -> None:
         "pic:logLevel is 'loud'; allowed: debug, info, warn or error",
         f"pic:keepHistory is 'x'; allowed: {WHOLE_NUMBER}",
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((value, TakeOver.ALL) for value in (True, "yes", "all", "ALL")),
+        *((value, TakeOver.NONE) for value in (False, "off", "none")),
+        ("Pic", TakeOver.PIC),
+    ],
+)
+def test_take_over_is_a_word_or_a_boolean(value: object, expected: TakeOver) -> None:
+    assert settings({"piholeTakeOver": value}).pihole_take_over is expected

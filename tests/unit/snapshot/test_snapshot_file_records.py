@@ -9,7 +9,7 @@ import pytest
 
 from pic.core import names
 from pic.core.errors import ManifestError, PiholeError
-from pic.core.model import LiveRecord, Unanswered
+from pic.core.model import LiveRecord, Maker, Unanswered
 from pic.core.register import bucket_of
 from pic.settings.kinds import CONFIG_MAP
 from pic.settings.parse import Settings, TargetName
@@ -127,3 +127,31 @@ def test_a_file_with_records_is_refused_when_pihole_is_no_target() -> None:
 )
 def test_malformed_records_are_refused(parts: dict[str, object], message: str) -> None:
     assert problem(written(**parts)) == f"stdin: {message}; {NEXT_STEP}"
+
+
+def test_a_file_contains_what_answers_for_requested_hosts() -> None:
+    raw = replace(raw_snapshot(REQUESTED), shadows={"web.lan": "nas", "diary.lan": "nas"})
+
+    assert written_and_read(raw).shadows == {"web.lan": "nas"}
+    assert written_and_read(raw_snapshot()).shadows == {}
+
+
+def test_a_file_contains_which_other_pic_made_a_record() -> None:
+    other = replace(REQUESTED, maker=Maker.OTHER_STACK)
+
+    assert written_and_read(raw_snapshot(other)).records == (other,)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"shadows": ["nas"]}, "shadows is not a map of texts"),
+        ({"shadows": {"web.lan": 3}}, "shadows is not a map of texts"),
+        (
+            {"records": [{"host": "a", "ip": "b", "ours": True, "alone": True, "maker": "me"}]},
+            "records contains an unknown maker",
+        ),
+    ],
+)
+def test_other_shadows_and_makers_are_refused(change: dict[str, Any], expected: str) -> None:
+    assert expected in problem({**written(), **change})

@@ -1,6 +1,6 @@
 """Implements the target `pangolin`: PangolinResources, which Pangolin's operator deploys."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pic.core.model import Plan, Snapshot
 from pic.planning import resources
@@ -9,7 +9,7 @@ from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Declarations, Target
 from pic.run.targets.pangolin import declaration
 from pic.settings.kinds import BY_NAME, RESOURCE, watched_namespaces
-from pic.settings.parse import Settings, TargetName
+from pic.settings.parse import Settings, TargetName, Unpublish
 from pic.settings.permissions import Permission
 
 # Why pic needs each verb on PangolinResources, as docs/permissions.md lists it.
@@ -35,6 +35,17 @@ class Pangolin(Target):
     def hosts(self, plan: Plan) -> Mapping[str, bool]:
         """Return the public hosts of a plan, each with whether it is held."""
         return {resource.host: resource.held for resource in plan.resources}
+
+    def problems(self, settings: Settings, environment: Mapping[str, str]) -> Sequence[str]:
+        """Return the problem of a block that would come too late."""
+        del environment
+        if settings.unpublish is Unpublish.OFF or not settings.owner_references:
+            return ()
+        return (
+            "pic:unpublish is block, but with pic:ownerReferences Kubernetes deletes our objects"
+            " together with their Ingress, before pic can block them: set pic:ownerReferences to"
+            " false, or pic:unpublish to off",
+        )
 
     def permissions(self, settings: Settings) -> Iterator[Permission]:
         """Yield each verb on PangolinResources, in the namespaces of the Ingresses."""

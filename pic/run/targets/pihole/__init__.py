@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pic.core.errors import PiholeError, TargetError
 from pic.core.findings import Finding
 from pic.core.model import RECORD_TYPE, Plan, Snapshot, Unanswered
-from pic.planning import dns_records
+from pic.planning import dns_records, lost_records
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Declarations, ReadTimeouts, Target
@@ -46,10 +46,10 @@ class Pihole(Target):
 
         try:
             session = _session_timeouts(timeouts)
-            records = connect.read_records(settings, raw.cluster_id, environment, timeouts=session)
+            reading = connect.read(settings, raw.cluster_id, environment, session)
         except PiholeError as error:
             return replace(raw, unanswered=Unanswered(settings.pihole_url, error))
-        return replace(raw, records=records)
+        return replace(raw, records=reading.records, shadows=reading.shadows)
 
     def read_error(self, snapshot: Snapshot) -> TargetError | None:
         """Return why Pi-hole did not answer."""
@@ -65,6 +65,7 @@ class Pihole(Target):
     def plan(self, request: PlanRequest, notices: NoticeLog) -> Plan:
         """Return one record for each host and address family."""
         records = dns_records.plan(request.snapshot, request.settings, notices, request.memory)
+        lost_records.report(request, records, notices)
         return Plan(records=records)
 
     def hosts(self, plan: Plan) -> Mapping[str, bool]:

@@ -7,6 +7,9 @@ from pic.run.targets.interface import Declaration, Declarations, HookSet, Provid
 from pic.settings.parse import Settings
 
 DELETE_TIMEOUT = "5m"
+# The provider makes one write of what the engine asks for at the same time, and each write of
+# Pi-hole takes longer than a record takes in the engine.
+RECORDS_AT_ONCE = 512
 
 
 def declarations(plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
@@ -22,6 +25,7 @@ def declarations(plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarat
         HookSet.RECORD,
         DELETE_TIMEOUT,
         [_declaration(record, addresses) for record in plan.records],
+        RECORDS_AT_ONCE,
     )
 
 

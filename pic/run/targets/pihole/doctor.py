@@ -5,20 +5,22 @@ The doctor logs in as a run does, reads only, and logs out again.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.findings import UNREACHABLE, USAGE, Finding, failed, passed, run_check, skipped
 from pic.core.json_values import mapping, sequence
 from pic.core.model import LiveRecord
-from pic.pihole import answers, connect, dns_local, hosts_lines, v6
+from pic.pihole import answers, connect, dns_local, hosts_lines, requests, v6
+from pic.pihole import lines as hosts_line
 from pic.pihole.connect import SessionTimeouts
+from pic.pihole.hosts_lines import Rules
 from pic.pihole.http import Client, HttpTimeouts
 from pic.pihole.lock import LockTimeouts
 from pic.pihole.v6_session import Session
 from pic.run.doctor_context import DoctorContext
-from pic.run.targets.pihole import plugin_check
+from pic.run.targets.pihole import plugin_check, remembered
 from pic.settings.parse import PiholeApi, Settings
 
 REACHED, TLS, LOGIN = "pihole", "pihole TLS", "pihole login"
@@ -32,6 +34,7 @@ SESSIONS = "/api/auth/sessions"
 API = "/api/config/webserver/api"
 WEB, APP, CLI = "the web password", "an app password", "its CLI password"
 ANY = "any password, because it has none"
+_NEARLY_FULL = 0.8
 _OURS, _LEGACY, _OTHERS = "ours", "legacy", "others"
 # The status codes of the interface for a client that has not logged in.
 _STATUS_BEFORE_LOGIN = (200, 401, 403)
@@ -124,22 +127,24 @@ def _v6(connection: _Connection) -> Iterator[Finding]:
     try:
         with connect.logged_in(client, environment, connection.timeouts) as session:
             # The session must not stay open while the caller handles a finding.
-            findings = list(_session(session, connection.settings))
+            findings = list(_session(session, connection.settings, environment))
     except PiholeError as error:
         yield _failed(LOGIN, error)
         yield from (skipped(name, "the login failed") for name in AFTER_LOGIN)
     yield from findings
 
 
-def _session(session: Session, settings: Settings) -> Iterator[Finding]:
+def _session(
+    session: Session, settings: Settings, environment: Mapping[str, str]
+) -> Iterator[Finding]:
     content = session.get(SESSIONS, "reading its sessions")
     entries = [mapping(entry, "session") for entry in sequence(content.get("sessions"), "sessions")]
     own = next((entry for entry in entries if entry.get("current_session") is True), None)
     password = _password_kind(own)
     yield passed(LOGIN, f"it accepts {password}")
     yield from run_check(RIGHTS, lambda: _rights(session, password))
-    yield from run_check(SEATS, lambda: _seats(session, len(entries)))
-    yield from run_check(RECORDS, lambda: _records(session, settings))
+    yield from run_check(SEATS, lambda: _seats(session, len(entries) - (own is not None)))
+    yield from run_check(RECORDS, lambda: _records(session, settings, environment))
 
 
 def _password_kind(session: Mapping[str, object] | None) -> str:
@@ -154,7 +159,8 @@ def _rights(session: Session, password: str) -> Iterator[Finding]:
     if password == CLI:
         problem = answers.CLI_SESSION_READS_ONLY
     elif password == APP and not _setting(session, "app_sudo"):
-        problem = answers.APP_SESSION_READS_ONLY
+        by_variable = _setting(session, "app_sudo", "flags", "env_var") is True
+        problem = answers.APP_SUDO_BY_VARIABLE if by_variable else answers.APP_SESSION_READS_ONLY
     if problem:
         yield failed(RIGHTS, problem, exit_code=USAGE)
         return
@@ -167,24 +173,33 @@ def _rights(session: Session, password: str) -> Iterator[Finding]:
 
 
 def _seats(session: Session, used: int) -> Iterator[Finding]:
+    """Judge the sessions of others: the one of the doctor ends at once."""
     limit = _setting(session, "max_sessions")
-    # The number includes the session of the doctor, which ends at once.
-    message = f"{used} of {limit} sessions are in use"
-    if used == limit:
+    message, advice = f"{used} of {limit} sessions are in use, without this one", ""
+    if limit == 1:
+        advice = "raise webserver.api.max_sessions: pic needs a session next to the web interface"
+    elif used and limit == used + 1:
         advice = "log out of some sessions in Settings, Web interface / API"
-        yield passed(SEATS, message, advice)
-    else:
-        yield passed(SEATS, message)
+    yield passed(SEATS, message, advice)
 
 
-def _setting(session: Session, name: str) -> object:
-    answer = session.get(f"{API}/{name}", "reading its configuration")
-    return v6.config_value(answer, "webserver", "api", name)
+def _setting(session: Session, name: str, *detail: str) -> object:
+    """Return a setting of the API, or with `detail` what Pi-hole says about it."""
+    query = "?detailed=true" if detail else ""
+    answer = session.get(f"{API}/{name}{query}", "reading its configuration")
+    return v6.config_value(answer, "webserver", "api", name, *detail)
 
 
-def _records(session: Session, settings: Settings) -> Iterator[Finding]:
+def _records(
+    session: Session, settings: Settings, environment: Mapping[str, str]
+) -> Iterator[Finding]:
     rules = hosts_lines.rules_for(settings.cluster_id, settings.stack_id)
-    records = v6.V6(session, rules).read()
+    pihole = v6.V6(session, rules)
+    lines = pihole.lines()
+    if blocked := _blocking(lines):
+        yield failed(RECORDS, blocked, exit_code=USAGE)
+        return
+    records = hosts_lines.records(lines, rules)
     if not settings.cluster_id:
         message = f"{len(records)}; without pic:clusterId, pic cannot say which ones are its own"
         yield skipped(RECORDS, message)
@@ -194,8 +209,43 @@ def _records(session: Session, settings: Settings) -> Iterator[Finding]:
     message = f"{counts[_OURS]} belong to this {whose}, {counts[_OTHERS]} do not"
     if counts[_LEGACY]:
         message += f", {counts[_LEGACY]} have the marker that all stacks of the cluster share"
-    advice = "pic does not change the records that do not" if counts[_OTHERS] else ""
-    yield passed(RECORDS, message, advice)
+    advice = ["pic does not change the records that do not"] if counts[_OTHERS] else []
+    shadows = pihole.shadows()
+    shadowed = sorted({it.host for it in records if it.ours and it.host in shadows})
+    advice += [f"{host} has no effect: Pi-hole answers with {shadows[host]}" for host in shadowed]
+    advice += [*_fullness(lines, rules), *_lost(remembered.lost(records, settings, environment))]
+    yield passed(RECORDS, message, "; ".join(advice))
+
+
+def _lost(names: Sequence[str]) -> Iterator[str]:
+    """Yield advice on records that Pi-hole has lost, as one does that cannot save them."""
+    if names:
+        yield (
+            f"{len(names)} that the register has are missing, such as {names[0]}: run pic up, and"
+            " if they are missing again after each start of Pi-hole, mount the folder /etc/pihole"
+            " and not the file pihole.toml"
+        )
+
+
+def _blocking(lines: Sequence[str]) -> str:
+    """Return what is wrong with the first line for which Pi-hole refuses every change."""
+    for index, text in enumerate(lines):
+        if problem := hosts_line.problem(text):
+            return (
+                f"Pi-hole refuses every change because of dns.hosts[{index}], {text!r}: {problem}."
+                " Correct or remove the line in pihole.toml or in the web interface"
+            )
+    return ""
+
+
+def _fullness(lines: Sequence[str], rules: Rules) -> Iterator[str]:
+    """Yield advice on a list that soon does not fit into one request."""
+    share = requests.list_size(hosts_line.compact(lines, rules.marker)) / requests.LARGEST_BODY
+    if share > _NEARLY_FULL:
+        yield (
+            f"the list takes {share:.0%} of what fits into one request: beyond that, pic changes it"
+            " line by line, so use fewer lines or another Pi-hole for other stacks"
+        )
 
 
 def _owner(record: LiveRecord) -> str:
@@ -209,11 +259,11 @@ def _dns_local(connection: _Connection) -> Iterator[Finding]:
     settings = connection.settings
     try:
         # Reading needs no cluster id, but a session asks for one.
-        records = connect.read_records(
+        reading = connect.read(
             settings,
             settings.cluster_id or "unknown",
             connection.environment,
-            timeouts=connection.timeouts,
+            connection.timeouts,
         )
     except PiholeError as error:
         yield _failed(LOGIN, error)
@@ -222,5 +272,7 @@ def _dns_local(connection: _Connection) -> Iterator[Finding]:
     yield passed(LOGIN, "it accepts the token")
     yield skipped(RIGHTS, "this interface does not show them before a write")
     yield skipped(SEATS, "this interface has no sessions")
-    message = f"{len(records)}; only the register and the state show which ones belong to pic"
+    message = (
+        f"{len(reading.records)}; only the register and the state show which ones belong to pic"
+    )
     yield passed(RECORDS, message)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pic.cli.doctor import cluster
+from pic.cli.doctor import cluster, operator
 from pic.cli.doctor.project import Stack
 from pic.cluster.listing import CRD, IDENTITY, PANGOLIN, Timeouts
 from pic.cluster.review_access import REVIEWS_PATH
@@ -43,7 +43,8 @@ def checkout(tmp_path: Path) -> FakeCheckout:
 def findings(checkout: FakeCheckout, api: Api, settings: Settings = BOUND) -> list[Finding]:
     context = checkout.context({"KUBECONFIG": api.kubeconfig(checkout.root / "config")})
     # The server answers at once, so a retry need not wait.
-    return list(cluster.examine(context, Stack("prod", settings), Timeouts(backoff=0.0)))
+    found = cluster.examine(context, Stack("prod", settings), Timeouts(backoff=0.0))
+    return [finding for finding in found if finding.name != operator.NAME]
 
 
 def test_a_healthy_cluster_passes_every_check(checkout: FakeCheckout, api: Api) -> None:
@@ -53,7 +54,7 @@ def test_a_healthy_cluster_passes_every_check(checkout: FakeCheckout, api: Api) 
 def test_without_settings_every_check_is_skipped(checkout: FakeCheckout) -> None:
     assert list(cluster.examine(checkout.context(), Stack("prod"))) == [
         skipped(name, "the settings of the stack are unknown")
-        for name in ("cluster", "cluster id", "CRDs", "permissions")
+        for name in ("cluster", "cluster id", "CRDs", "operator", "permissions")
     ]
 
 
@@ -68,7 +69,7 @@ def test_an_unreachable_cluster_fails_one_check_and_skips_the_others(
     assert first.message.startswith("cannot connect to the cluster: ")
     assert others == [
         skipped(name, "the cluster does not answer")
-        for name in ("cluster id", "CRDs", "permissions")
+        for name in ("cluster id", "CRDs", "operator", "permissions")
     ]
 
 

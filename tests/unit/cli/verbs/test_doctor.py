@@ -16,7 +16,7 @@ from tests.support.fakes import run_pic
 Capture = pytest.CaptureFixture[str]
 CHECKS = [
     *("pulumi", "plugin", "packages", "project", "experiments", "checkpoints", "stack"),
-    *("cluster", "cluster id", "CRDs", "permissions", "backend", "passphrase", "locks"),
+    *("cluster", "cluster id", "CRDs", "operator", "permissions", "backend", "passphrase", "locks"),
 ]
 
 
@@ -44,7 +44,7 @@ def test_every_check_has_its_line_although_the_first_ones_fail(
     assert (code, err) == (5, "")
     lines = out.splitlines()
     assert [line[9:20].strip() for line in lines[:-2]] == CHECKS
-    assert lines[-2:] == ["", "8 passed, 2 failed, 4 skipped"]
+    assert lines[-2:] == ["", "8 passed, 2 failed, 5 skipped"]
 
 
 def test_wrong_settings_are_exit_code_2(checkout: FakeCheckout, capsys: Capture) -> None:

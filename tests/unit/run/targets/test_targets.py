@@ -9,8 +9,9 @@ from pic.planning.request import PlanRequest
 from pic.run import targets
 from pic.run.targets import TARGETS
 from pic.run.targets.interface import Target
+from pic.run.targets.pangolin import Pangolin
 from pic.settings.kinds import KINDS
-from pic.settings.parse import Settings, TargetName
+from pic.settings.parse import Settings, TargetName, Unpublish
 from pic.snapshot.assemble import RawSnapshot
 from tests.support.memories import forgetful
 
@@ -81,3 +82,20 @@ def test_a_target_without_contents_of_its_own_reads_nothing() -> None:
     assert pangolin.read_error(Snapshot()) is None
     assert pangolin.probe(ALL, {}, "cluster-1") is None
     assert (pangolin.problems(ALL, {}), pangolin.conditions(ALL)) == ((), {})
+
+
+@pytest.mark.parametrize("unpublish", [Unpublish.OFF, Unpublish.BLOCK])
+@pytest.mark.parametrize("owner_references", [True, False])
+def test_a_host_can_be_blocked_only_where_pic_deletes_its_object(
+    unpublish: Unpublish, *, owner_references: bool
+) -> None:
+    settings = Settings(unpublish=unpublish, owner_references=owner_references)
+    problem = (
+        "pic:unpublish is block, but with pic:ownerReferences Kubernetes deletes our objects"
+        " together with their Ingress, before pic can block them: set pic:ownerReferences to false,"
+        " or pic:unpublish to off"
+    )
+
+    assert Target.problems(Pangolin(), settings, {}) == ()
+    expected = (problem,) if owner_references and unpublish is Unpublish.BLOCK else ()
+    assert Pangolin().problems(settings, {}) == expected

@@ -90,7 +90,7 @@ def test_a_healthy_pi_hole_passes_every_check(checkout: FakeCheckout) -> None:
         assert findings_after_login(checkout, server) == [
             passed("pihole login", "it accepts the web password"),
             MAY_WRITE,
-            passed("pihole seats", "1 of 16 sessions are in use"),
+            passed("pihole seats", "0 of 16 sessions are in use, without this one"),
             passed(
                 "pihole records",
                 "1 belong to this cluster, 2 do not",
@@ -237,13 +237,28 @@ def test_a_missing_password_is_a_failure(checkout: FakeCheckout) -> None:
             failed("pihole rights", answers.READ_ONLY, exit_code=2),
         ),
         (
+            lambda: PiHole(read_only=True, environment=["misc.readOnly"]),
+            None,
+            "the web password",
+            failed("pihole rights", answers.READ_ONLY_BY_VARIABLE, exit_code=2),
+        ),
+        (
+            lambda: PiHole(app_password=APP, environment=["webserver.api.app_sudo"]),
+            APP,
+            "an app password",
+            failed("pihole rights", answers.APP_SUDO_BY_VARIABLE, exit_code=2),
+        ),
+        (
             lambda: PiHole(env_hosts=True),
             None,
             "the web password",
             failed("pihole rights", answers.ENVIRONMENT, exit_code=2),
         ),
     ],
-    ids=["app", "app with sudo", "cli", "read-only", "environment"],
+    ids=[
+        *("app", "app with sudo", "cli", "read-only", "read-only by a variable"),
+        *("app_sudo by a variable", "environment"),
+    ],
 )
 def test_the_rights_of_a_password_are_known_before_a_write(
     checkout: FakeCheckout,
@@ -264,7 +279,7 @@ def test_a_pi_hole_without_a_password_accepts_any_password(checkout: FakeCheckou
         assert findings_after_login(checkout, server, "any text") == [
             passed("pihole login", "it accepts any password, because it has none"),
             MAY_WRITE,
-            passed("pihole seats", "0 of 16 sessions are in use"),
+            passed("pihole seats", "0 of 16 sessions are in use, without this one"),
             passed("pihole records", "0 belong to this cluster, 0 do not"),
         ]
 
@@ -278,10 +293,46 @@ def test_the_last_free_session_is_advice_and_none_is_a_failure(checkout: FakeChe
 
         assert last[2] == passed(
             "pihole seats",
-            "2 of 2 sessions are in use",
+            "1 of 2 sessions are in use, without this one",
             "log out of some sessions in Settings, Web interface / API",
         )
         assert none == [failed("pihole login", answers.SEATS), *WITHOUT_LOGIN]
+
+
+def test_a_pi_hole_with_one_session_is_advice_about_the_setting(checkout: FakeCheckout) -> None:
+    with PiHole(max_sessions=1) as server:
+        assert findings_after_login(checkout, server)[2] == passed(
+            "pihole seats",
+            "0 of 1 sessions are in use, without this one",
+            "raise webserver.api.max_sessions: pic needs a session next to the web interface",
+        )
+
+
+def test_a_malformed_line_by_hand_blocks_every_write(checkout: FakeCheckout) -> None:
+    with PiHole() as server:
+        server.lines = [ours("192.0.2.9", "web"), "10.0.0.2 nas ."]
+
+        assert findings_after_login(checkout, server)[-1] == failed(
+            "pihole records",
+            "Pi-hole refuses every change because of dns.hosts[1], '10.0.0.2 nas .': '.' is no host"
+            " name. Correct or remove the line in pihole.toml or in the web interface",
+            exit_code=2,
+        )
+
+
+def test_what_answers_in_place_of_a_record_and_a_full_list_are_advice(
+    checkout: FakeCheckout,
+) -> None:
+    long = [f"192.0.2.1 {'x' * 60}.host-{number}.lan" for number in range(700)]
+    with PiHole(records=[ours("192.0.2.9", "web"), *long], cname_records=["web,nas"]) as server:
+        assert findings_after_login(checkout, server)[-1] == passed(
+            "pihole records",
+            "1 belong to this cluster, 700 do not",
+            "pic does not change the records that do not; web has no effect: Pi-hole answers with"
+            " nas, a CNAME of dns.cnameRecords; the list takes 93% of what fits into one request:"
+            " beyond that, pic changes it line by line, so use fewer lines or another Pi-hole for"
+            " other stacks",
+        )
 
 
 def test_a_failed_request_stops_no_other_check_and_leaves_no_session(

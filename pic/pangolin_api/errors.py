@@ -1,0 +1,26 @@
+"""Defines the answers of Pangolin that its client tells apart from other failures.
+
+PangolinError
+├── GoneError      the resource, target or rule does not exist
+├── ConflictError  another resource has the host or the niceId
+└── NoRouteError   this Pangolin does not have the route
+"""
+
+from pic.core.errors import FailureClass, PangolinError
+
+
+class GoneError(PangolinError):
+    """What the request names does not exist, so a delete has nothing to do."""
+
+
+class ConflictError(PangolinError):
+    """Another resource has the host or the niceId."""
+
+
+class NoRouteError(PangolinError):
+    """The server does not have the route; it says nothing about the object."""
+
+
+def is_passing(error: PangolinError) -> bool:
+    """Say whether the same request may succeed soon."""
+    return error.kind in (FailureClass.TEMPORARY, FailureClass.RATE_LIMITED)
