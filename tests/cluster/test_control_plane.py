@@ -301,6 +301,7 @@ def test_the_foreground_cluster_prints_how_to_use_it_and_ends_quietly(tmp_path: 
 
     assert line == f"export KUBECONFIG={record}\n"
     assert re.findall(r"/(\w+)\.", names) == [
+        "pangolinbindings",
         "pangolinorganizations",
         "pangolinresources",
         "pangolintunnels",

@@ -402,6 +402,8 @@ def open_stage(
             tunnelNamespace=name,
             registerNamespace=name,
             stackId=secrets.token_hex(8),
+            # All tests share a cluster, which has far more objects than an operator could find.
+            operatorLimit=0,
         )
         stage.add_namespace()
         stage.add_tunnel()

@@ -175,7 +175,7 @@ def test_a_renamed_stack_keeps_its_objects_and_deletes_only_adopted_ones(stage: 
     assert (answer.steps, answer.warnings, answer.complaints) == (
         steps,
         (
-            f"LeftBehind: PangolinResource {key}: it belongs to the stack in pic:adoptFrom, and no"
+            f"LeftBehind: PangolinResource {key}: {stage.host('old')}: it belongs to the stack in pic:adoptFrom, and no"
             " Ingress of this stack asks for it: pic leaves it unchanged",
         ),
         (

@@ -196,8 +196,8 @@ def test_labels_that_a_user_removes_are_restored(stage: Stage) -> None:
     assert answer == succeeded(
         ("update", stage.host("www")),
         remarks=[
-            f"LabelsRepaired: PangolinResource {stage.name}/{before['name']}: another client"
-            " removed its labels: pic sets them again"
+            f"LabelsRepaired: PangolinResource {stage.name}/{before['name']}: {stage.host('www')}:"
+            " another client removed its labels: pic sets them again"
         ],
     )
     assert (after["labels"], after["uid"]) == (before["labels"], before["uid"])

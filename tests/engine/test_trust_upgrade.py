@@ -40,7 +40,7 @@ def released(stage: Stage, release: Path) -> Iterator[None]:
     link, file = stage.workspace.path / "pic", stage.workspace.path / "stacks"
     current, path = link.readlink(), file / f"Pulumi.{stage.name}.yaml"
     content = yaml.safe_load(path.read_text())
-    for name in ("stackId", "registerNamespace"):
+    for name in ("stackId", "registerNamespace", "operatorLimit"):
         content["config"].pop(f"pic:{name}")
     path.write_text(yaml.safe_dump(content))
     link.unlink()
@@ -53,11 +53,15 @@ def released(stage: Stage, release: Path) -> Iterator[None]:
 
 
 def without_labels(live: Object) -> Object:
-    """Return an object without what an upgrade may change: labels, and who wrote them when."""
-    metadata = live["metadata"]
-    volatile = ("labels", "managedFields", "resourceVersion")
+    """Return an object without what an upgrade may change: labels, and who wrote them when.
+
+    A release with a register also adds the id of the domain, which belongs to its name.
+    """
+    metadata, http = live["metadata"], live["spec"]["httpConfig"]
+    volatile = ("labels", "managedFields", "resourceVersion", "generation")
     kept = {key: metadata[key] for key in metadata if key not in volatile}
-    return {**live, "metadata": kept}
+    http = {key: http[key] for key in http if key != "domainId"}
+    return {**live, "metadata": kept, "spec": {**live["spec"], "httpConfig": http}}
 
 
 def check_upgrade(stage: Stage) -> None:
