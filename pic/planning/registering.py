@@ -64,7 +64,7 @@ class Registrar:
         old = self.memory.register
         if self.memory.stored.status in _UNREAD or not self.memory.ownership.stack:
             return None
-        known = {**dict(self._given_up(resources)), **old.hosts}
+        known = {**old.hosts, **dict(self._given_up(resources))}
         hosts = dict(self._after(known, dict(self._hosts(resources)), reasons))
         entries = dict(self._after(old.records, dict(self._records(records)), reasons))
         return self._with_buckets(hosts, entries)
@@ -72,10 +72,11 @@ class Registrar:
     def _given_up(self, resources: Mapping[str, Resource]) -> Iterator[tuple[str, HostEntry]]:
         """Yield the hosts that go now while another namespace waits for them.
 
-        The register may not know them yet, and without it the other namespace would get them next.
+        The register may not know them, and without it the other namespace would get them next.
         """
         for live in self.inventory.ours:
-            if live.host in self.waiting and live.host not in resources:
+            old = self._known(self.memory.register.hosts.get(live.host))
+            if old is None and live.host in self.waiting and live.host not in resources:
                 yield live.host, entry_of_live(live)
 
     def _hosts(self, resources: Mapping[str, Resource]) -> Iterator[tuple[str, HostEntry]]:

@@ -68,6 +68,7 @@ def test_pic_owns_every_field_of_an_adopted_object_of_the_go_controller(stage: S
         ("user", "Update", ""): {"f:metadata": {"f:annotations": {".": {}, f"f:{NOTE}": {}}}},
     }
     spec = {key: value for key, value in original["spec"].items() if key != "siteRef"}
+    spec["httpConfig"] = {**spec["httpConfig"], "domainId": "d1"}
     backend = {"ip": f"app.{stage.name}.svc.cluster.local", "port": 80, "method": "http"}
     metadata = live["metadata"]
     assert live["spec"] == {**spec, "targets": [{**backend, "priority": 100}]}
@@ -175,8 +176,8 @@ def test_a_renamed_stack_keeps_its_objects_and_deletes_only_adopted_ones(stage: 
     assert (answer.steps, answer.warnings, answer.complaints) == (
         steps,
         (
-            f"LeftBehind: PangolinResource {key}: {stage.host('old')}: it belongs to the stack in pic:adoptFrom, and no"
-            " Ingress of this stack asks for it: pic leaves it unchanged",
+            f"LeftBehind: PangolinResource {key}: {stage.host('old')}: it belongs to the stack in"
+            " pic:adoptFrom, and no Ingress of this stack asks for it: pic leaves it unchanged",
         ),
         (
             f'before hook "pic:before-delete" failed: PangolinResource {key} is no longer ours'

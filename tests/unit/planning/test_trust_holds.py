@@ -13,9 +13,9 @@ from pic.core.ingress import Deletion
 from pic.core.model import TunnelRef
 from pic.core.names import SEED_LABELS, STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
-from pic.core.register import GoneBy
+from pic.core.register import GoneBy, HostEntry
 from pic.settings.parse import Tenants
-from tests.support.memories import OURS, entry, register
+from tests.support.memories import NOW, OURS, entry, register
 from tests.support.tenants import (
     RECENTLY,
     cluster,
@@ -82,6 +82,22 @@ def test_01_a_host_that_its_owner_gives_up_goes_although_another_namespace_claim
         {A: "evil", B: "prod"},
         (),
     )
+
+
+@pytest.mark.parametrize("old", [None, replace(OWNED, gone="2025-01-01T00:00:00Z")])
+def test_01_a_host_that_goes_is_reserved_also_if_the_register_did_not_know_it(
+    old: HostEntry | None,
+) -> None:
+    stays = live(B, ingress_name="other")
+    entries = [replace(entry(B), name=stays.name), *([old] if old else [])]
+    world = cluster([ingress(B, name="other"), ATTACKER], [live(A, owned=False), stays], entries)
+
+    planned = plan(world)
+
+    assert (places(planned), [it.verdict for it in planned.held]) == ({B: "prod"}, [Verdict.MOVED])
+    assert planned.register is not None
+    reserved = planned.register.hosts[A]
+    assert (reserved.namespace, reserved.gone) == ("prod", NOW)
 
 
 def test_01_the_only_host_does_not_go_because_another_namespace_claims_it() -> None:
