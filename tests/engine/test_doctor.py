@@ -17,7 +17,7 @@ def test_the_doctor_passes_a_healthy_stack_and_detects_a_wrong_passphrase(stage:
     messages = {finding["name"]: finding["message"] for finding in findings}
 
     assert (code, not_passed(findings)) == (0, [])
-    assert len(findings) == 14
+    assert len(findings) == 15
     assert messages["pulumi"].endswith(f" at {stage.workspace.tools.pulumi}")
     assert messages["backend"] == f"file://{stage.workspace.state}"
     assert messages["locks"] == "no run holds a lock"

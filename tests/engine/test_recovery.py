@@ -38,8 +38,9 @@ def test_a_plain_up_warns_about_an_orphan_and_pic_up_deletes_it(stage: Stage) ->
     stage.ingress("old", "old", class_name="nginx")
     name = stage.object("old")["metadata"]["name"]
     warning = (
-        f"UntrackedOrphan: PangolinResource {stage.name}/{name}: an interrupted run left it and no"
-        " Ingress asks for it; the state does not have it, so this run leaves it: pic up deletes it"
+        f"UntrackedOrphan: PangolinResource {stage.name}/{name}: {stage.host('old')}: an"
+        " interrupted run left it and no Ingress asks for it; the state does not have it, so this"
+        " run leaves it: pic up deletes it"
     )
 
     preview, plain = stage.preview(), stage.up()

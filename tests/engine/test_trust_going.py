@@ -45,8 +45,9 @@ def held(live: Object) -> str:
     metadata = live["metadata"]
     since = metadata["deletionTimestamp"].replace("Z", "+00:00")
     return (
-        f"HeldByFinalizer: PangolinResource {metadata['namespace']}/{metadata['name']}: Kubernetes"
-        f" is deleting it (since {since}, finalizer {FINALIZER}): pic forgets it once it is gone\n"
+        f"HeldByFinalizer: PangolinResource {metadata['namespace']}/{metadata['name']}:"
+        f" {live['spec']['name']}: Kubernetes is deleting it (since {since}, finalizer"
+        f" {FINALIZER}): pic forgets it once it is gone\n"
     )
 
 
@@ -64,8 +65,9 @@ def test_09_a_tenant_who_takes_over_his_object_fails_no_run_of_others(stage: Sta
 
     assert (first.code, second) == (0, PicRun(0, NOTHING, ""))
     assert (
-        f"NoLongerOurs: PangolinResource {tenant}/{name}: someone gave it other labels, so pic"
-        " neither changes nor deletes it, and no Ingress asks for its host: delete it with kubectl"
+        f"NoLongerOurs: PangolinResource {tenant}/{name}: {stage.host('own')}: someone gave it"
+        " other labels, so pic neither changes nor deletes it, and no Ingress asks for its host:"
+        " delete it with kubectl"
     ) in first.err
     assert [stage.object("own", tenant)["metadata"]["name"]] == [name]
     stage.cluster.delete("PangolinResource", tenant, name)
