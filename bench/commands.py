@@ -15,7 +15,8 @@ REFUSED = 3
 # Yardsticks run with their default settings, not with those of the toolchain.
 WITH_DEFAULTS = ("env", "-u", "GOGC", "-u", "PULUMI_PARALLEL")
 # Steps wait for the API server, not for a processor, so more of them can run at once.
-RECOMMENDED = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_PARALLEL": "32"}
+PARALLEL = "32"
+RECOMMENDED = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_PARALLEL": PARALLEL}
 _ACKNOWLEDGE = re.compile(r"(?:--acknowledge[ =]|PIC_ACKNOWLEDGE=)([0-9a-f]+)")
 
 
@@ -44,7 +45,7 @@ def driver(*, plain: bool) -> Driver:
 def engine_up(project: Workspace, *, refresh: bool) -> Command:
     """Return a plain `pulumi up`."""
     flags = ("--yes", "--skip-preview", "--stack", STACK, f"--refresh={str(refresh).lower()}")
-    return Command(project.pulumi_command("up", *flags))
+    return Command(project.pulumi_command("up", *flags), {"PULUMI_PARALLEL": PARALLEL})
 
 
 def first_engine_up(project: Workspace) -> Command:
