@@ -5,6 +5,7 @@ time, so pic reads it only where the register leaves a question open.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from pic.core.json_values import Raw, integer, mapping
 from pic.core.model import record_id
@@ -73,8 +74,11 @@ def serials(outputs: Raw) -> Mapping[str, int]:
 
 
 def _hosts(state: StackState) -> Iterator[HostEntry]:
-    for resource in state.resources.values():
-        yield entry_of_live(live_resource(resource.inputs))
+    for name, resource in state.resources.items():
+        # A refresh may have read an object whose host someone edited, or removed: the register has
+        # a key for each host, and the API server refuses an empty one. The name stays.
+        host = name.partition("/")[0]
+        yield replace(entry_of_live(live_resource(resource.inputs)), host=host)
 
 
 def _records(situation: Situation, state: StackState) -> Iterator[RecordEntry]:

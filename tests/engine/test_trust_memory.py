@@ -159,3 +159,17 @@ def test_a_namespace_that_forbids_the_register_blocks_no_host(deployed: Stage) -
     assert answer.code == 6, answer
     assert "register-" in answer.err
     assert deployed.host("new") in deployed.identities()
+
+
+def test_04_an_object_without_a_host_does_not_spoil_the_register(deployed: Stage) -> None:
+    name = deployed.object("app")["metadata"]["name"]
+    broken = {"spec": {"httpConfig": None, "enabled": False}}
+    deployed.cluster.patch("PangolinResource", deployed.name, name, broken)
+    deployed.pulumi("refresh", "--yes", "--skip-preview", "--run-program")
+    deployed.cluster.patch("PangolinResource", deployed.name, name, broken)
+    # Without its register, pic asks the state.
+    lose_register(deployed)
+
+    assert deployed.pic("up").code == 0
+    assert remembered(deployed, "app")["namespace"] == deployed.name
+    assert deployed.pic("up").code == 0

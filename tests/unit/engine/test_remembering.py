@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pic.core.model import LiveResource, Owner, Plan, Record
+from pic.core.model import HttpConfig, LiveResource, Owner, Plan, Record
 from pic.core.names import STACK_ID_LABEL
 from pic.core.register import Bucket, RecordEntry, Register, RegisterStatus, StateMemory, bucket_of
 from pic.engine import remembering
@@ -127,3 +127,14 @@ def test_an_object_that_the_state_knows_is_ours_although_the_register_does_not_h
 
     assert remembering.needs_state(before, {})
     assert [live.host for live in after.changes.removed] == [B]
+
+
+def test_04_an_object_that_a_tenant_left_without_a_host_keeps_the_one_of_its_name() -> None:
+    state = make_state(wanted(A))
+    broken = replace(wanted(A), spec=replace(wanted(A).spec, http=HttpConfig()))
+    resources = {A: replace(state.resources[A], inputs=make_state(broken).resources[A].inputs)}
+
+    after = remembering.with_state(situation(ABSENT), replace(state, resources=resources), {})
+
+    assert after.snapshot.state is not None
+    assert [(it.host, it.key) for it in after.snapshot.state.hosts] == [(A, wanted(A).key)]
