@@ -57,17 +57,21 @@ class Unpublisher:
                     f"PangolinResource {self.name} is not deleted: the installed CRD has no"
                     f" blockAccess, so its host cannot be blocked first; {_WAY_OUT}"
                 )
-        try:
-            await asyncio.wait_for(self._wait(current), self.seconds)
-        except TimeoutError as error:
-            raise RuntimeError(
-                f"PangolinResource {self.name} is not deleted: blockAccess is set, but the operator"
-                f" has not confirmed it within {self.seconds:g} s, so the host may still be public:"
-                f" check that the operator runs, then run pic again; {_WAY_OUT}"
-            ) from error
+        await self._wait(current)
 
     async def _wait(self, current: Raw | None) -> None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.seconds
+        # Not `asyncio.wait_for`: each request has a time limit of its own, and an inner limit of
+        # Python 3.11 that ends in the same moment swallows the outer one. Then this never ended.
         while current and not _is_blocked(current):
+            if loop.time() >= end:
+                raise RuntimeError(
+                    f"PangolinResource {self.name} is not deleted: blockAccess is set, but the"
+                    f" operator has not confirmed it within {self.seconds:g} s, so the host may"
+                    " still be public: check that the operator runs, then run pic again;"
+                    f" {_WAY_OUT}"
+                )
             await asyncio.sleep(PAUSE_SECONDS)
             current = await self.run_in_thread(partial(self._request, "GET"))
 

@@ -1,8 +1,13 @@
 """Tests that a host is blocked in Pangolin before its object is deleted."""
 
+import asyncio
+import contextlib
+from collections.abc import Callable
+
 import pytest
 
 from pic.cluster.listing import StatusError
+from pic.core.json_values import Raw
 from pic.core.names import STACK_LABEL
 from pic.engine import unpublishing
 from pic.engine.hooks import Hooks, RunContext
@@ -112,6 +117,21 @@ def test_without_the_confirmation_of_the_operator_nothing_is_deleted(
     cluster = Cluster(status)
 
     assert (before_delete(cluster), cluster.requests) == (UNCONFIRMED, [BLOCKING])
+
+
+def test_a_request_that_swallows_a_cancellation_does_not_wait_for_ever() -> None:
+    async def stubborn(job: Callable[[], Raw | None]) -> Raw | None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.01)
+        return job()
+
+    cluster = Cluster({"status": "Error", "observedGeneration": 2})
+    unpublisher = unpublishing.Unpublisher(cluster, OBJECT_PATH, "prod/pic-web", stubborn, 0.05)
+
+    with pytest.raises(RuntimeError) as caught:
+        asyncio.run(unpublisher.block(cluster.body({})))
+
+    assert str(caught.value) == UNCONFIRMED
 
 
 def test_an_older_crd_cannot_block_a_host_so_its_object_stays() -> None:
