@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 import pulumi
 from pulumi.runtime.config import CONFIG
@@ -19,7 +18,6 @@ from pic.cluster import access, listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.core import model, private_folder, shares
 from pic.core.errors import (
-    EngineError,
     PicError,
     RefusedError,
     SettingsError,
@@ -28,16 +26,14 @@ from pic.core.errors import (
 )
 from pic.core.model import Owner
 from pic.core.notices import Level, Notice
-from pic.engine import remembering, repair, withholding
+from pic.engine import completing, remembering, withholding
 from pic.engine.backend import history, place, run_records
-from pic.engine.backend.state import StackState
 from pic.engine.engine import Engine
 from pic.engine.event_shares import event_shares
 from pic.engine.hooks import Hooks, RunContext
 from pic.engine.targets import providers, registration
 from pic.engine.targets.registration import Batch
-from pic.engine.withholding import withhold
-from pic.planning import dns_records, guard, record_ownership
+from pic.planning import dns_requests, guard
 from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report import text as text_report
@@ -46,10 +42,8 @@ from pic.run import situation as situations
 from pic.run.situation import Situation
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import Declarations, HookSet, Target
-from pic.settings.parse import PiholeApi, Settings, Unpublish
+from pic.settings.parse import Settings, Unpublish
 from pic.settings.stack_file import PROJECT
-
-NewEngine: TypeAlias = Callable[[Path, str, Mapping[str, str]], Engine]
 
 RELEASE = "PIC_RELEASE"
 ALL_READ: Mapping[str, TargetError] = {}
@@ -78,7 +72,7 @@ NO_CHECKS = Checks()
 
 def run(
     environment: Mapping[str, str] = os.environ,
-    new_engine: NewEngine = Engine,
+    new_engine: completing.NewEngine = Engine,
     service_account: Path = access.SERVICE_ACCOUNT,
 ) -> None:
     """Declare what the cluster's Ingresses request. The entry point for `pulumi up`.
@@ -108,8 +102,9 @@ def run(
             release(config, transport, hooks, _unreachable_targets(config, environment))
         else:
             situation = situations.read_and_plan(config, transport, environment)
-            situation = _remembering(_settled(situation, environment), new_engine)
-            situation = _complete(situation, new_engine)
+            situation = completing.settle(situation, environment)
+            situation = completing.remember(situation, new_engine)
+            situation = completing.complete(situation, new_engine)
             bind(situation, hooks)
             checks = Checks(lambda: cluster.check_unchanged(resolve()), _report_held)
             declare(situation, hooks, checks)
@@ -149,7 +144,7 @@ def _record_owners(situation: Situation) -> dict[str, Sequence[Owner]]:
     """Return the Ingresses of DNS records by host, also of those that are removed."""
     owners: dict[str, Sequence[Owner]] = {}
     for ingress in situation.snapshot.ingresses:
-        for host in dns_records.managed_hosts([ingress]):
+        for host in dns_requests.managed_hosts([ingress]):
             owners[host] = (Owner(ingress.namespace, ingress.name, ingress.uid),)
     owners.update({record.host: record.owners for record in situation.plan.records})
     return owners
@@ -339,63 +334,6 @@ def _log_notices(notices: Sequence[Notice]) -> None:
         log(text_report.notice_text(notice))
     if len(ordered) > SHOWN_NOTICES:
         pulumi.log.warn(f"and {len(ordered) - SHOWN_NOTICES} more notices: see pic plan")
-
-
-def _settled(situation: Situation, environment: Mapping[str, str]) -> Situation:
-    """Wait for what is going, except in a preview."""
-    if not situation.changes.waiting or pulumi.runtime.is_dry_run():
-        return situation
-    # Only such a run needs this import.
-    from pic.cluster.wait import Clock  # noqa: PLC0415
-    from pic.run import settling  # noqa: PLC0415
-
-    return settling.settle(situation, environment, Clock(pulumi.log.info))
-
-
-def _complete(situation: Situation, new_engine: NewEngine) -> Situation:
-    """Add what only the state shows, if it matters: what is going, and what nothing declares."""
-    changes = situation.changes
-    # Only the state proves a record without a marker whose address the register does not have.
-    unmarked = situation.settings.pihole_api is PiholeApi.DNS_LOCAL
-    unclear = any(
-        record_ownership.is_unclear(record) or (unmarked and not record.ours)
-        for record in situation.snapshot.records or ()
-    )
-    if not (changes.going or unclear or any(part.removals for part in changes.parts)):
-        return situation
-    state = _find_state(new_engine)
-    if state is None:
-        return situation
-    situation = remembering.with_own_records(situation, state)
-    changes = situation.changes
-    records = repair.stray_records(changes, state, situation.settings)
-    orphans = repair.orphans(repair.strays(changes, state), records)
-    config = situation.config
-    remarks = (*config.remarks, *orphans)
-    return withhold(replace(situation, config=replace(config, remarks=remarks)), state)
-
-
-def _remembering(situation: Situation, new_engine: NewEngine) -> Situation:
-    """Plan again with what the state knows, if the register leaves a question open."""
-    if not remembering.needs_state(situation, {}):
-        return situation
-    state = _find_state(new_engine)
-    if state is None:
-        return situation
-    return remembering.with_state(situation, state, state.outputs)
-
-
-def _find_state(new_engine: NewEngine) -> StackState | None:
-    """Return the state of the stack; None, with a log message, if it cannot be read."""
-    stack = f"{pulumi.get_organization()}/{PROJECT}/{pulumi.get_stack()}"
-    reason = f"the backend has no stack {stack}"
-    try:
-        state = new_engine(Path.cwd(), stack, {}).find_state()
-    except EngineError as error:
-        state, reason = None, str(error)
-    if state is None:
-        pulumi.log.info(f"pic does not look for what interrupted runs may have left: {reason}")
-    return state
 
 
 def _ask_guard(changes: Changes, settings: Settings) -> None:
