@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pic.core.advice import ADVICE
 from pic.core.notices import NORMAL, Level, Reason
-from pic.planning import annotations, dns_records
+from pic.planning import annotations, dns_requests
 from pic.planning.foreign.reading import CONTROLLERS
 from pic.planning.foreign.words import Controller, Effect
 from pic.run.targets import write_permissions
@@ -41,7 +41,7 @@ def _annotations() -> str:
         " the annotations of other controllers.\n\n"
         + _keys(annotations.PREFIX, annotations.KEYS)
         + "\n## Pi-hole\n\nThey apply to an Ingress of any class, if `pic:targets` includes"
-        " `pihole`: see [Pi-hole](pihole.md).\n\n" + _keys(dns_records.PREFIX, dns_records.KEYS),
+        " `pihole`: see [Pi-hole](pihole.md).\n\n" + _keys(dns_requests.PREFIX, dns_requests.KEYS),
     )
 
 

@@ -13,7 +13,7 @@ from pic.core.model import KIND, RECORD_TYPE, LiveResource, Owner, Plan, Record,
 from pic.core.names import NAME_LABEL
 from pic.core.notices import Level, Notice, Reason
 from pic.engine.outcome import Failure, Outcome, host_of
-from pic.planning import dns_records
+from pic.planning import dns_requests
 from pic.planning.changes import Changes
 from pic.settings.parse import TargetName
 
@@ -121,7 +121,7 @@ class _OutcomeLog:
         self.annotated = {
             host: f"{ingress.namespace}/{ingress.name}"
             for ingress in context.ingresses
-            for host in sorted(dns_records.managed_hosts([ingress]))
+            for host in sorted(dns_requests.managed_hosts([ingress]))
         }
         self.errors: dict[str, list[str]] = {}
 

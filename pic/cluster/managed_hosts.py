@@ -12,7 +12,7 @@ from pic.cluster.listing import NETWORKING, StatusError, Transport
 from pic.core.errors import ClusterError
 from pic.core.ingress import Ingress
 from pic.core.model import Plan, Record
-from pic.planning.dns_records import MANAGED_HOSTS
+from pic.planning.dns_requests import MANAGED_HOSTS
 from pic.settings.parse import Settings, TargetName
 
 # Not the field manager of the resources. An apply removes each field that its manager applied

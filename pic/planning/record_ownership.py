@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pic.core.model import LiveRecord, Snapshot, record_id
 from pic.core.register import RegisterStatus
-from pic.planning import dns_records
+from pic.planning import dns_requests
 from pic.planning.memory import Memory
 from pic.settings.parse import Settings
 
@@ -56,7 +56,7 @@ def unmarked(snapshot: Snapshot, memory: Memory, settings: Settings) -> tuple[Li
         return claimed(
             [replace(it, ours=(record_id(it), it.ip) in entries) for it in records], hosts
         )
-    requests = dns_records.annotated_requests(snapshot.ingresses, settings)
+    requests = dns_requests.annotated_requests(snapshot.ingresses, settings)
     return tuple(
         replace(record, ours=True, legacy=True) if requests.agree_on(record) else record
         for record in records

@@ -10,7 +10,7 @@ I/O.
 from collections.abc import Callable, Iterable, Mapping
 
 from pic.core import model, names
-from pic.planning import annotations, dns_look_alikes, dns_records, selection
+from pic.planning import annotations, dns_look_alikes, dns_requests, selection
 from pic.planning.foreign import reading as foreign
 from pic.settings import kinds
 from pic.snapshot import parse
@@ -144,10 +144,10 @@ _INGRESS_ANNOTATIONS = (
     annotations.LEGACY_CLASS,
     annotations.CANARY,
     *(f"{annotations.PREFIX}{name}" for name in annotations.NAMES),
-    *(f"{dns_records.PREFIX}{name}" for name in ("register", "hosts", "target-ip")),
+    *(f"{dns_requests.PREFIX}{name}" for name in ("register", "hosts", "target-ip")),
     # pic writes it: the watcher needs it to tell whose a record without a marker is, and to see
     # when the annotation is lost.
-    dns_records.MANAGED_HOSTS,
+    dns_requests.MANAGED_HOSTS,
 )
 _BACKEND = _map(
     {

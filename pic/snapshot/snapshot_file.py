@@ -14,7 +14,7 @@ from typing import BinaryIO, NoReturn
 from pic.core.errors import ManifestError, PiholeError, SettingsError
 from pic.core.json_values import Raw, text
 from pic.core.model import LiveRecord, Maker, Schema, Unanswered
-from pic.planning import dns_records
+from pic.planning import dns_requests
 from pic.settings import permissions
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import assemble, pangolin, projection
@@ -72,7 +72,7 @@ def _pihole(raw: RawSnapshot, settings: Settings) -> str:
     if raw.records is None:
         return f"{head}null, "
     snapshot = assemble.snapshot(raw)
-    needed = dns_records.requested_hosts(snapshot.ingresses, settings)
+    needed = dns_requests.requested_hosts(snapshot.ingresses, settings)
     # Where Pi-hole's interface has no markers, the register says which records are ours.
     for register in (snapshot.registers or {}).values():
         needed |= {entry.host for entry in register.records.values()}

@@ -13,10 +13,8 @@ No I/O.
 """
 
 import json
-import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -24,16 +22,16 @@ import yaml
 
 from pic.core import yaml_text
 from pic.core.json_values import RepeatedKeys, Unquoted
+from pic.snapshot.yaml_scalars import is_no_text, parse_number, parse_scalar
 
 # PyYAML's parser in C is ten times as fast, but not in every build of PyYAML. Only its events are
 # used here, so neither parser constructs objects.
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # Bounds against hostile files. Code that walks through a value recurses for each level of it.
-# Nested aliases multiply the values. Converting a long number takes more than linear time.
+# Nested aliases multiply the values.
 DEEPEST = 200
 MOST_ALIASED = 1_000_000
-LONGEST_NUMBER = 64
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", f"{_TAG}str", f"{_TAG}timestamp"})
@@ -41,24 +39,6 @@ _PLAIN_TAGS = frozenset(f"{_TAG}{name}" for name in ("bool", "float", "int", "nu
 _COLLECTION_TAGS = frozenset({None, "!", f"{_TAG}map", f"{_TAG}seq"})
 
 
-def _cased(*words: str) -> Iterator[str]:
-    for word in words:
-        yield from (word, word.capitalize(), word.upper())
-
-
-_WORDS: Mapping[str, bool | None] = {
-    **dict.fromkeys(("", "~", *_cased("null"))),
-    **dict.fromkeys(_cased("true", "yes", "on", "y"), True),
-    **dict.fromkeys(_cased("false", "no", "off", "n"), False),
-}
-_NUMBER_STARTS = frozenset("+-.0123456789")
-_INTEGER = re.compile(r"[-+]?(0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-# Above this value, a float cannot represent every whole number.
-_WHOLE_FLOATS = 2**53
-# YAML 1.1, which kubectl reads, has octal numbers with a leading zero: 0644.
-_OCTAL = re.compile(r"[-+]?0[0-7]+")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?")
 _SPACE = " \t\r\n"
 
 _ANNOTATIONS = "annotations"
@@ -113,7 +93,7 @@ def documents(text: str) -> Iterable[ParsedDocument]:
 def _json_documents(text: str) -> list[ParsedDocument]:
     """Parse a sequence of JSON values, which is much faster than parsing it as YAML."""
     decoder = json.JSONDecoder(
-        parse_constant=_refuse, parse_float=_number, object_pairs_hook=_from_pairs
+        parse_constant=_refuse, parse_float=parse_number, object_pairs_hook=_from_pairs
     )
     parsed: list[ParsedDocument] = []
     line, position, size = 1, 0, len(text)
@@ -264,7 +244,7 @@ class _Builder:
             value: object = event.value
         else:
             value = self._scalar_value(event)
-            written = event.value if _is_no_text(value, event) else None
+            written = event.value if is_no_text(value, event) else None
             self._put(self._annotation(value, written), event)
             if event.anchor:
                 self._written[event.anchor] = written
@@ -395,39 +375,3 @@ def _looks_like_an_object(value: dict[str, object] | list[object]) -> bool:
 
 def _line(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark else 1
-
-
-def _is_no_text(value: object, event: yaml.ScalarEvent) -> bool:
-    # kubectl takes a date as text, but other tools do not.
-    plain = event.tag is None and event.implicit[0]
-    is_date = plain and _DATE.fullmatch(event.value) is not None
-    return is_date or isinstance(value, bool | int | float)
-
-
-def parse_scalar(text: str) -> object:
-    """Return the value of a scalar without quotes, as kubectl reads it."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMBER_STARTS or len(text) > LONGEST_NUMBER:
-        return text
-    if _INTEGER.fullmatch(text):
-        return _integer(text)
-    return _number(text) if _FLOAT.fullmatch(text) else text
-
-
-def _integer(text: str) -> int | str:
-    digits = text.replace("_", "")
-    if _OCTAL.fullmatch(digits):
-        return int(digits, 8)
-    try:
-        return int(digits, 0 if digits.lstrip("+-")[1:2].isalpha() else 10)
-    except ValueError:
-        return text
-
-
-def _number(text: str) -> float | str:
-    """Return a number, as an int if its value is whole: JSON does not tell 80.0 from 80."""
-    value = float(text)
-    if not math.isfinite(value):
-        return text
-    return int(value) if value.is_integer() and abs(value) < _WHOLE_FLOATS else value

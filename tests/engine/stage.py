@@ -261,61 +261,6 @@ class Stage:
         events = self.cluster.all("Event", self.name)
         return [event for event in events if event["source"].get("component") == "pic"]
 
-    @contextmanager
-    def denied(self, word: str) -> Iterator[None]:
-        """Let the API server refuse the objects of a host."""
-        group, name = "/apis/admissionregistration.k8s.io/v1", f"deny-{self.name}"
-        rule = {
-            "apiGroups": ["tunnel.pangolin.io"],
-            "apiVersions": ["*"],
-            "operations": ["CREATE"],
-            "resources": ["pangolinresources"],
-        }
-        selector = {"matchLabels": {"kubernetes.io/metadata.name": self.name}}
-        policy = {
-            "matchConstraints": {"resourceRules": [rule], "namespaceSelector": selector},
-            "validations": [
-                {
-                    "expression": f"object.spec.name != '{self.host(word)}'",
-                    "message": f"no {word} hosts here",
-                }
-            ],
-        }
-        binding = {"policyName": name, "validationActions": ["Deny"]}
-        objects = (
-            ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", policy),
-            ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", binding),
-        )
-        for kind, plural, spec in objects:
-            body = {
-                "apiVersion": "admissionregistration.k8s.io/v1",
-                "kind": kind,
-                "metadata": {"name": name},
-                "spec": spec,
-            }
-            self.cluster.api.request("POST", f"{group}/{plural}", body)
-        try:
-            until(lambda: self._is_denied(word), "the policy is in force")
-            yield
-        finally:
-            for _, plural, _ in objects:
-                self.cluster.api.request("DELETE", f"{group}/{plural}/{name}")
-            until(lambda: not self._is_denied(word), "the policy is no longer in force")
-
-    def _is_denied(self, word: str) -> bool:
-        body = {
-            "apiVersion": "tunnel.pangolin.io/v1alpha1",
-            "kind": "PangolinResource",
-            "metadata": {"name": "probe"},
-            "spec": {"name": self.host(word)},
-        }
-        path = f"{APIS['PangolinResource'].format(self.name)}?dryRun=All"
-        try:
-            self.cluster.api.request("POST", path, body)
-        except RefusedError as error:
-            return f"no {word} hosts here" in str(error)
-        return False
-
     def lose_state(self) -> None:
         """Delete the state and create an empty stack, as after the loss of the bucket."""
         self.state_file.unlink()

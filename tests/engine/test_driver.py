@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.policies import denied
 from tests.engine.recorder import Recorder, record
 from tests.engine.stage import PicRun, Stage
 from tests.support.waiting import until_moment
@@ -173,7 +174,7 @@ def test_a_failed_resource_is_reported_with_its_class_and_the_others_are_deploye
 ) -> None:
     stage.ingress("web", "www", "bad")
     report = tmp_path / "report.json"
-    with stage.denied("bad"):
+    with denied(stage, "bad"):
         answer = stage.pic("up", "--report", str(report))
 
     content = json.loads(report.read_text())

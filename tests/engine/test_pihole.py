@@ -14,6 +14,7 @@ import pytest
 from dev.controlplane import ControlPlane
 from dev.pihole import QUICK, PiHole, PiHoleError
 from dev.toolchain import Toolchain
+from tests.engine.policies import denied
 from tests.engine.records import IP, MANUAL, OTHER_IP, Registry, set_registry
 from tests.engine.stage import PicRun
 from tests.support.waiting import until, until_moment
@@ -120,7 +121,7 @@ def test_a_failed_resource_stops_no_record_and_no_delete(registry: Registry) -> 
     registry.stage.pic("up")
     registry.register("web", "shop", "bad", "good")
 
-    with registry.stage.denied("bad"):
+    with denied(registry.stage, "bad"):
         failed = registry.stage.pic("up", "--config", "maxRemovals=9")
 
     assert failed.code == 6

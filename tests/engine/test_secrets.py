@@ -14,6 +14,7 @@ import yaml
 from dev.controlplane import ControlPlane
 from dev.pihole import PiHole
 from dev.toolchain import Toolchain
+from tests.engine.policies import denied
 from tests.engine.stage import SECONDS, Stage, open_stage
 
 VERBOSE = ("--log-format", "json", "--config", "logLevel=debug")
@@ -108,7 +109,7 @@ def test_runs_neither_print_nor_write_secrets(observer: Observer) -> None:
     stage = observer.stage
     annotations = {"pihole.io/register": "true"}
     stage.ingress("web", "www", "bad", annotations=annotations)
-    with stage.denied("bad"):
+    with denied(stage, "bad"):
         failed = observer.run("up", "--report", "failed.json")
     succeeded = observer.run("up", "--report", "done.json")
     read_only = (

@@ -7,7 +7,7 @@ from pic.cluster.listing import NETWORKING, StatusError
 from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.ingress import Ingress
 from pic.core.model import Owner, Plan, Record
-from pic.planning.dns_records import MANAGED_HOSTS
+from pic.planning.dns_requests import MANAGED_HOSTS
 from pic.settings.parse import Settings, TargetName
 
 BOTH = Settings(targets=(TargetName.PANGOLIN, TargetName.PIHOLE))

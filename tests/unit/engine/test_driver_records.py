@@ -15,7 +15,7 @@ from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.outcome import Failure, Outcome
 from pic.engine.result import DeployResult
 from pic.planning import changes as comparing
-from pic.planning.dns_records import MANAGED_HOSTS
+from pic.planning.dns_requests import MANAGED_HOSTS
 from pic.planning.memory import recall
 from pic.run import fingerprint
 from pic.run.situation import Situation

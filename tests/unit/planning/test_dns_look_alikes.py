@@ -3,7 +3,7 @@
 import pytest
 
 from pic.core.ingress import Ingress
-from pic.planning import dns_records
+from pic.planning import dns_requests
 from pic.planning.dns_look_alikes import NAMES, label_meant, meant, report
 from pic.planning.notice_log import NoticeLog
 
@@ -56,4 +56,4 @@ def test_only_a_registered_ingress_has_something_to_hide(
 
 
 def test_the_names_are_those_of_the_documentation() -> None:
-    assert tuple(key.name for key in dns_records.KEYS) == NAMES
+    assert tuple(key.name for key in dns_requests.KEYS) == NAMES

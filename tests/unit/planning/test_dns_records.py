@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pic.core.ingress import Ingress, Rule
 from pic.core.model import Owner, Record, Snapshot
-from pic.planning import dns_records
+from pic.planning import dns_records, dns_requests
 from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import Settings, TargetName
 
@@ -12,9 +12,9 @@ SETTINGS = Settings(targets=(TargetName.PIHOLE,), pihole_target_ip="192.0.2.1")
 
 
 def ingress(name: str, *hosts: str, address: str | None = None) -> Ingress:
-    annotations: dict[str, str | None] = {dns_records.REGISTER: "true"}
+    annotations: dict[str, str | None] = {dns_requests.REGISTER: "true"}
     if address:
-        annotations[dns_records.TARGET_IP] = address
+        annotations[dns_requests.TARGET_IP] = address
     rules = tuple(Rule(host) for host in hosts)
     return Ingress("lab", name, f"uid-{name}", annotations=annotations, rules=rules)
 
@@ -43,28 +43,28 @@ def test_records_are_sorted_by_host_with_ipv4_first() -> None:
 
 def test_the_requests_for_annotated_hosts_have_their_addresses() -> None:
     wrong = ingress("wrong", "wrong.lan", address="none")
-    unsure = replace(ingress("unsure", "Unsure.lan"), annotations={dns_records.REGISTER: "ture"})
-    off = replace(ingress("off", "off.lan"), annotations={dns_records.REGISTER: "no"})
+    unsure = replace(ingress("unsure", "Unsure.lan"), annotations={dns_requests.REGISTER: "ture"})
+    off = replace(ingress("off", "off.lan"), annotations={dns_requests.REGISTER: "no"})
     listed = managed("listed", "web.lan,wrong.lan,unsure.lan,off.lan")
     ingresses = (ingress("web", "web.lan", "tv.lan"), wrong, unsure, off, listed)
 
-    annotated = dns_records.annotated_requests(ingresses, SETTINGS)
-    all_of_them = dns_records.annotated_requests(
+    annotated = dns_requests.annotated_requests(ingresses, SETTINGS)
+    all_of_them = dns_requests.annotated_requests(
         ingresses, replace(SETTINGS, pihole_annotate=False)
     )
 
     expected = {"web.lan": [("192.0.2.1",)], "wrong.lan": [None], "unsure.lan": [None]}
     assert annotated.addresses == expected
-    assert dns_records.requested_hosts(ingresses, SETTINGS) == {*expected, "tv.lan"}
+    assert dns_requests.requested_hosts(ingresses, SETTINGS) == {*expected, "tv.lan"}
     assert all_of_them.addresses == {**expected, "tv.lan": [("192.0.2.1",)]}
 
 
 def managed(name: str, hosts: str | None) -> Ingress:
-    return Ingress("lab", name, f"uid-{name}", annotations={dns_records.MANAGED_HOSTS: hosts})
+    return Ingress("lab", name, f"uid-{name}", annotations={dns_requests.MANAGED_HOSTS: hosts})
 
 
 def test_managed_hosts_are_read_from_the_annotations() -> None:
-    hosts = dns_records.managed_hosts(
+    hosts = dns_requests.managed_hosts(
         (
             managed("web", "web.lan, TV.lan,,*.lan"),
             managed("nas", "nas,web.lan"),

@@ -10,7 +10,7 @@ from pic.core.model import LiveRecord, Plan, Snapshot
 from pic.core.notices import Notice, Reason, Ref
 from pic.core.register import GoneBy, RecordEntry
 from pic.planning import dns_records
-from pic.planning.dns_records import REGISTER
+from pic.planning.dns_requests import REGISTER
 from pic.planning.notice_log import NoticeLog
 from pic.settings.parse import Settings, Tenants
 from tests.support.memories import register

@@ -8,7 +8,7 @@ from pic.core.ingress import Deletion, Ingress, Rule
 from pic.core.model import HttpConfig, LiveResource, Owner, Plan, Record, Resource, Snapshot, Spec
 from pic.core.names import STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import deletions, dns_records
+from pic.planning import deletions, dns_records, dns_requests
 from pic.planning.changes import Changes, Waiting, Weakening, between
 from pic.planning.inventory import Inventory
 from pic.planning.notice_log import NoticeLog
@@ -144,7 +144,7 @@ NAS = Ingress(
     "lab",
     "nas",
     "uid-nas",
-    annotations={dns_records.REGISTER: "true"},
+    annotations={dns_requests.REGISTER: "true"},
     rules=(Rule("nas.lan"),),
     going=GOING,
 )

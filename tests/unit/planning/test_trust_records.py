@@ -8,7 +8,7 @@ from pic.core.ingress import Ingress, Rule
 from pic.core.model import LiveRecord, Snapshot
 from pic.core.notices import Reason
 from pic.core.register import RecordEntry, Register, RegisterStatus, StateMemory
-from pic.planning.dns_records import MANAGED_HOSTS, REGISTER, TARGET_IP
+from pic.planning.dns_requests import MANAGED_HOSTS, REGISTER, TARGET_IP
 from pic.planning.ownership import Ownership
 from pic.run import planning
 from pic.run.stack_config import StackConfig
