@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pic.cluster import endpoint, kubeconfig
+from pic.cluster import endpoint, kubeconfig, static_access
 from pic.cluster.endpoint import Access
 from pic.cluster.pinned import Pinned, no_access_error, pin
 from pic.core.errors import ClusterError
@@ -97,6 +97,8 @@ def resolve(
     if pinned := pin(files, settings.context):
 
         def read(current: Pinned) -> Access:
+            if static := static_access.read(current, environment):
+                return static
             if in_subprocess:
                 return kubeconfig.read_in_subprocess(current, environment)
             return kubeconfig.read(current)
