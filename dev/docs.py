@@ -182,7 +182,9 @@ def _permissions() -> str:
 
 
 def _roles() -> dict[str, Iterable[Permission]]:
-    everything = Settings(targets=tuple(TargetName), register_namespace="pic")
+    everything = Settings(
+        targets=(TargetName.PANGOLIN, TargetName.PIHOLE), register_namespace="pic"
+    )
     return {
         "preview": read_permissions(everything),
         "up": write_permissions(everything),

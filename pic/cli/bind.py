@@ -90,13 +90,14 @@ def write_stack_file(
     values.update(chosen)
     settings = _with_namespaces(settings, chosen)
     missing = [
-        *_missing_crds(transport),
+        *(() if settings.publishes else _missing_crds(transport)),
         *_missing_permissions(transport, settings),
         *_missing_register(settings),
     ]
     # Last, so that an error of the cluster leaves no file behind.
     file.merge(values)
-    advice = () if "tunnelNamespace" in chosen else _tunnel_advice(file.stack, namespaces)
+    needs_none = "tunnelNamespace" in chosen or settings.publishes
+    advice = () if needs_none else _tunnel_advice(file.stack, namespaces)
     return _result(file, values, advice, missing)
 
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 from pic.cli import common, run_log
 from pic.cli.run_log import LogContext, LogLine
 from pic.core import logs
-from pic.core.errors import FailedError, InterruptedRunError, PicError, SettingsError
+from pic.core.errors import (
+    FailedError,
+    InterruptedRunError,
+    PicError,
+    SettingsError,
+    TargetError,
+)
 from pic.core.notices import Reason
 from pic.engine.outcome import Failure, Outcome, counts_as_text
 from pic.report import text as text_report
@@ -69,8 +75,15 @@ def config(options: argparse.Namespace, environment: Mapping[str, str]) -> tuple
     return stack, common.with_log_level(stack_config.deployable(settings, stack, environment))
 
 
-def prepare(options: argparse.Namespace, environment: Mapping[str, str]) -> Deployment:
+def prepare(
+    options: argparse.Namespace, environment: Mapping[str, str], *, everything: bool = False
+) -> Deployment:
     """Read the settings and the cluster, and make the engine ready.
+
+    Args:
+        options: The flags.
+        environment: The environment of this process.
+        everything: Whether to read all that is ours whole, also where nothing suggests a change.
 
     Raises:
         SettingsError: The settings are invalid.
@@ -93,7 +106,8 @@ def prepare(options: argparse.Namespace, environment: Mapping[str, str]) -> Depl
     engine.prefetch_outputs()
     common.progress(options, "reading the cluster")
     transport = listing.connect_to(access)
-    return Deployment(engine, situations.read_and_plan(run_config, transport, environment))
+    situation = situations.read_and_plan(run_config, transport, environment, everything=everything)
+    return Deployment(engine, situation)
 
 
 def settled(
@@ -180,7 +194,9 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
     _log_outcome(options, result.outcome, context)
     if result.changes:
         print(text_report.render_changes(result.changes))
-    if result.changes.removed and situation.settings.unpublish is Unpublish.OFF:
+    if result.changes.removed and situation.settings.publishes:
+        print(_unpublished(situation, [live.host for live in result.changes.removed]))
+    elif result.changes.removed and situation.settings.unpublish is Unpublish.OFF:
         print(STILL_SERVED)
     # Before the result, so that a run with an error shows it too.
     _print_held(result)
@@ -191,6 +207,19 @@ def conclude(options: argparse.Namespace, situation: "Situation", result: "Deplo
         raise FailedError(_failure_message(result.failures))
     print(f"Done: {counts_as_text(result.outcome.changed) or 'nothing changed'}.")
     _raise_unread(result)
+
+
+def _unpublished(situation: "Situation", hosts: Sequence[str]) -> str:
+    """Look whether Pangolin has given hosts up, and say it."""
+    from pic.run import published_status  # noqa: PLC0415 - as in prepare
+
+    try:
+        left = published_status.still_published(situation, hosts)
+    except TargetError as error:
+        return f"pic could not look whether Pangolin still has them: {error}"
+    if left:
+        return f"Pangolin still has {', '.join(left)}: see the failures, and run pic up again"
+    return "Pangolin has no resource for the removed hosts any more."
 
 
 def _print_held(result: "DeployResult") -> None:

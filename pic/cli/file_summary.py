@@ -47,7 +47,7 @@ def say_unselected(
 
 def _counts(snapshot: Snapshot, files: FilesRead, plan: Plan, settings: Settings) -> bool:
     """Say whether an Ingress of the files may count, whatever its class is."""
-    if TargetName.PANGOLIN not in settings.targets:
+    if not settings.exposes:
         return True
     # In a cluster, the plan has the hosts of other Ingresses as well.
     if snapshot.cluster_id:

@@ -9,7 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.ingress import Ingress
-from pic.core.model import KIND, RECORD_TYPE, LiveResource, Owner, Plan, Record, Resource, record_id
+from pic.core.model import (
+    RECORD_TYPE,
+    LiveResource,
+    Owner,
+    Plan,
+    Record,
+    Resource,
+    is_host,
+    record_id,
+)
 from pic.core.names import NAME_LABEL
 from pic.core.notices import Level, Notice, Reason
 from pic.engine.outcome import Failure, Outcome, host_of
@@ -105,7 +114,7 @@ def _steps(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _is_logged(urn: str) -> bool:
-    return KIND in urn or RECORD_TYPE in urn
+    return is_host(urn) or RECORD_TYPE in urn
 
 
 class _OutcomeLog:

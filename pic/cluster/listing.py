@@ -122,6 +122,7 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
         schema = pool.submit(read_schema, transport, settings)
         register = pool.submit(read_register, transport, settings)
         namespaces = pool.submit(read_namespaces, transport, settings)
+        of_operator = pool.submit(read_objects_of_operator, transport, settings)
         jobs = [
             (listing.kind.name, pool.submit(list_objects, transport, listing))
             for listing in listings(settings)
@@ -134,6 +135,7 @@ def read_snapshot(transport: Transport, settings: Settings) -> RawSnapshot:
             for name, job in jobs:
                 objects.setdefault(name, []).extend(job.result())
             objects.update(register.result())
+            objects.update(of_operator.result())
             # In another cluster they need not exist, and the guard refuses that cluster anyway.
             is_bound = settings.cluster_id in ("", raw.cluster_id)
             if is_bound and (read := namespaces.result()) is not None:
@@ -159,6 +161,26 @@ def read_register(transport: Transport, settings: Settings) -> dict[str, list[Ra
     except ForbiddenError:
         # Until the platform team grants it, pic plans without a register.
         return {}
+
+
+def read_objects_of_operator(transport: Transport, settings: Settings) -> dict[str, list[Raw]]:
+    """Return the PangolinResources by their kind, where pic changes Pangolin itself.
+
+    An operator may expose a host with them. Without their CRD, or without the permission to read
+    them, there is none that pic knows.
+
+    Raises:
+        ClusterError: They could not be read completely.
+    """
+    if not settings.publishes:
+        return {}
+    try:
+        return {RESOURCE: list_objects(transport, Listing(BY_NAME[RESOURCE]))}
+    except ClusterError as error:
+        cause = error.__cause__
+        if isinstance(cause, StatusError) and cause.status in (403, 404):
+            return {}
+        raise
 
 
 def read_cluster_id(transport: Transport, settings: Settings) -> str:
@@ -196,6 +218,8 @@ def read_schema(transport: Transport, settings: Settings) -> Schema:
     Raises:
         ClusterError: The CRD is not installed, is being deleted, or could not be read.
     """
+    if settings.publishes:
+        return pangolin.SCHEMA_API
     # A schema in the settings also saves the permission to read the CRD.
     if schema := pangolin.fixed_schema(settings.resource_schema):
         return schema

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urlencode
 
 from pic.cluster import listing, status
 from pic.cluster.listing import Listing, Transport
 from pic.cluster.readiness import ReadyState
 from pic.cluster.status import StatusReport, StatusRow
-from pic.core.errors import ClusterError
+from pic.core.errors import ClusterError, PicError, TargetError
 from pic.core.json_values import mapping, sequence
 from pic.core.model import LiveResource
 from pic.planning.ownership import Ownership
@@ -68,8 +69,22 @@ def wait_until_ready(
     Raises:
         ClusterError: The first or the last listing failed.
     """
-    # An error at the first listing is raised at once: nothing is known about the objects yet.
-    wait = _Wait(transport, ownership, keys, clock)
+    return wait_for(partial(read_report, transport, ownership), keys, deadline_seconds, clock)
+
+
+def wait_for(
+    read: Callable[[], StatusReport],
+    keys: Collection[tuple[str, str]],
+    deadline_seconds: float,
+    clock: Clock,
+) -> StatusReport:
+    """Wait as `wait_until_ready` does, for what a function reads.
+
+    Raises:
+        PicError: The first or the last reading failed.
+    """
+    # An error at the first reading is raised at once: nothing is known about the objects yet.
+    wait = _Wait(read, keys, clock)
     end, pause = clock.now() + deadline_seconds, FIRST_PAUSE
     report = wait.poll()
     while not report.is_ready and (remaining := end - clock.now()) > 0:
@@ -119,16 +134,15 @@ def _exists(transport: Transport, live: LiveResource) -> bool:
 class _Wait:
     """One wait: what it has reported already, and the error of its last listing."""
 
-    transport: Transport
-    ownership: Ownership
+    read: Callable[[], StatusReport]
     keys: Collection[tuple[str, str]]
     clock: Clock
-    error: ClusterError | None = None
+    error: PicError | None = None
     counts: str = ""
     failing: set[StatusRow] = field(default_factory=set)
 
     def poll(self) -> StatusReport:
-        report = status.select_rows(read_report(self.transport, self.ownership), self.keys)
+        report = status.select_rows(self.read(), self.keys)
         self._tell_changes(report)
         return report
 
@@ -136,7 +150,7 @@ class _Wait:
         """List the objects again; if that fails, keep the last report and remember the error."""
         try:
             report = self.poll()
-        except ClusterError as error:
+        except (ClusterError, TargetError) as error:
             self.error = error
             self.clock.tell(str(error))
             return last

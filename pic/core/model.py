@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from pic.core.errors import PiholeError
+from pic.core.errors import PangolinError, PiholeError
 from pic.core.files import FilesRead
 from pic.core.held import Held
 from pic.core.ingress import Deletion, Ingress, IngressClass, Service
 from pic.core.notices import Notice
+from pic.core.published import Published
 from pic.core.register import Register, StateMemory
 
 # The kind that pic declares, in the API group of the Pangolin operator.
@@ -36,6 +37,13 @@ KUBECTL = "kubectl"
 # The type token of a DNS record in Pulumi. Every URN contains it, so with another token the engine
 # would delete all records and create them again.
 RECORD_TYPE = "pihole:index:DnsRecord"
+# The same for a resource in Pangolin itself.
+PUBLIC_TYPE = "pangolin:index:PublicResource"
+
+
+def is_host(urn: str) -> bool:
+    """Say whether the URN of a resource of the engine is that of a public host."""
+    return KIND in urn or PUBLIC_TYPE in urn
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,7 @@ class Organization:
 
     Attributes:
         verified: The base domains that its status calls verified.
+        exact: Those of them that cover only themselves, and no host below.
         domain_ids: The id of each of them in Pangolin, as far as the status has one.
     """
 
@@ -85,6 +94,7 @@ class Organization:
     name: str
     verified: tuple[str, ...] = ()
     domain_ids: Mapping[str, str] = field(default_factory=dict)
+    exact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +194,10 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class LiveResource:
-    """A PangolinResource in the cluster, ours or not. `pic.planning.ownership` tells them apart.
+    """A PangolinResource in the cluster, ours or not, or a resource in Pangolin itself.
+
+    `pic.planning.ownership` tells apart whose it is. A resource in Pangolin has no labels and no
+    owners: `pic.planning.publishing` gives it those of its host in the register.
 
     Attributes:
         host: Its public host; empty if the object does not determine one.
@@ -197,6 +210,8 @@ class LiveResource:
         generation: Counts the changes of the spec; 0 if absent.
         status: `status.status`; empty before the operator has written it.
         going: The deletion of the object or of its namespace; None if neither is being deleted.
+        published: The id of a resource in Pangolin itself; 0 for an object in the cluster.
+        shallow: Whether only what the list of Pangolin shows is known: of the targets, the address.
     """
 
     namespace: str
@@ -212,11 +227,18 @@ class LiveResource:
     generation: int = 0
     status: str = ""
     going: Deletion | None = None
+    published: int = 0
+    shallow: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
         """Namespace and name."""
         return self.namespace, self.name
+
+    @property
+    def identity(self) -> int | tuple[str, str]:
+        """What the engine's state knows it by: its id in Pangolin, or namespace and name."""
+        return self.published or self.key
 
 
 class Family(StrEnum):
@@ -280,6 +302,18 @@ class Unanswered:
 
 
 @dataclass(frozen=True, slots=True)
+class Silent:
+    """A Pangolin that did not say what it has, and the reason.
+
+    Attributes:
+        url: The URL of its Integration API.
+    """
+
+    url: str
+    error: PangolinError
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """The features of the installed CRD of PangolinResource.
 
@@ -322,6 +356,8 @@ class Snapshot:
         now: The time of the API server, in RFC 3339; empty if it is unknown.
         state: What the engine's state knows; None if the run did not need it.
         files: What pic read from manifest files; None without such files.
+        published: What Pangolin has; None if the run did not read it, or could not.
+        silent: Why Pangolin did not say what it has; None if it did, or was not asked.
     """
 
     cluster_id: str = ""
@@ -341,11 +377,13 @@ class Snapshot:
     state: StateMemory | None = None
     files: FilesRead | None = None
     shadows: Mapping[str, str] = field(default_factory=dict)
+    published: Published | None = None
+    silent: Silent | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One PangolinResource that should exist.
+    """One host that should be exposed: a PangolinResource, or a resource in Pangolin itself.
 
     Attributes:
         host: The public host, which is also the name of the resource in Pulumi.

@@ -44,6 +44,7 @@ class HostEntry:
         serial: Rises whenever this entry changes.
         gone: When pic noticed that the host is gone; empty while it is exposed.
         gone_by: Who removed it; None while it is exposed.
+        form: Names its targets, where the list of Pangolin does not show all of them; else empty.
     """
 
     host: str
@@ -57,6 +58,7 @@ class HostEntry:
     serial: int = 0
     gone: str = ""
     gone_by: GoneBy | None = None
+    form: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

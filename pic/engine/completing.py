@@ -43,7 +43,8 @@ def complete(situation: Situation, new_engine: NewEngine) -> Situation:
         record_ownership.is_unclear(record) or (unmarked and not record.ours)
         for record in situation.snapshot.records or ()
     )
-    if not (changes.going or unclear or any(part.removals for part in changes.parts)):
+    silent = situation.snapshot.silent is not None
+    if not (silent or changes.going or unclear or any(it.removals for it in changes.parts)):
         return situation
     state = _find_state(new_engine)
     if state is None:

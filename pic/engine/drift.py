@@ -3,11 +3,13 @@
 It ignores Ingresses: what they request since that deployment is a change, not drift.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pic.core.model import Family, LiveRecord, LiveResource
+from pic.core.published import Published
+from pic.engine import public_state
 from pic.engine.backend.state import StackState, StateResource
 from pic.engine.repair import resource_as_live
 from pic.planning import record_ownership
@@ -19,6 +21,7 @@ from pic.run.situation import Situation
 from pic.settings.parse import PiholeApi
 from pic.snapshot.pangolin import live_resource as read_resource
 
+NOTHING_PUBLISHED = Published()
 UNTRACKED = "belongs to this stack, but the last deployment did not declare it"
 
 
@@ -85,11 +88,14 @@ def find(state: StackState, situation: Situation) -> Drift:
     """Compare the objects and the records of the last deployment with what is live."""
     snapshot = situation.snapshot
     marked = situation.settings.pihole_api is not PiholeApi.DNS_LOCAL
+    silent = {name for name, it in state.resources.items() if it.published and snapshot.silent}
+    compared = {name: it for name, it in state.resources.items() if name not in silent}
     return Drift(
         find_objects(
-            state,
+            replace(state, resources=compared),
             snapshot.live,
             recall(snapshot, situation.config.ownership, situation.settings),
+            snapshot.published or NOTHING_PUBLISHED,
         ),
         find_records(state, snapshot.records, marked=marked),
         tuple(sorted(situation.unread_targets)),
@@ -97,11 +103,14 @@ def find(state: StackState, situation: Situation) -> Drift:
 
 
 def find_objects(
-    state: StackState, objects: Sequence[LiveResource], memory: Memory
+    state: StackState,
+    objects: Sequence[LiveResource],
+    memory: Memory,
+    published: Published = NOTHING_PUBLISHED,
 ) -> tuple[DriftedObject, ...]:
     """Compare the objects of the last deployment with the live ones, by host."""
-    by_key = {live.key: live for live in objects}
-    drifted = [*_declared(state, by_key), *_untracked(state, objects, memory)]
+    by_identity = {live.identity: live for live in objects}
+    drifted = [*_declared(state, by_identity, published), *_untracked(state, objects, memory)]
     return tuple(sorted(drifted, key=lambda entry: (entry.host, entry.key)))
 
 
@@ -139,19 +148,25 @@ def _record(host: str, declared: str | None, live: tuple[str, ...]) -> DriftedRe
 
 
 def _declared(
-    state: StackState, by_key: dict[tuple[str, str], LiveResource]
+    state: StackState,
+    by_identity: Mapping[int | tuple[str, str], LiveResource],
+    published: Published,
 ) -> Iterator[DriftedObject]:
     for host, resource in state.resources.items():
-        live = by_key.get(resource.key)
+        live = by_identity.get(resource.identity)
         if live is None:
             yield DriftedObject(host, resource.key, Kind.MISSING)
         elif live.going:
             yield DriftedObject(host, resource.key, Kind.GOING)
-        elif fields := tuple(_fields(resource, live)):
+        elif fields := tuple(_fields(host, resource, live, published)):
             yield DriftedObject(host, resource.key, Kind.CHANGED, fields)
 
 
-def _fields(resource: StateResource, live: LiveResource) -> Iterator[FieldChange]:
+def _fields(
+    host: str, resource: StateResource, live: LiveResource, published: Published
+) -> Iterator[FieldChange]:
+    if resource.published:
+        return differences(public_state.declared(host, resource, published), live)
     declared = read_resource(resource.inputs)
     return differences(resource_as_live(declared, declared.host), live)
 
@@ -159,8 +174,9 @@ def _fields(resource: StateResource, live: LiveResource) -> Iterator[FieldChange
 def _untracked(
     state: StackState, objects: Sequence[LiveResource], memory: Memory
 ) -> Iterator[DriftedObject]:
+    known = state.identities
     for live in Inventory(objects, memory).ours:
-        if live.key not in state.keys:
+        if live.identity not in known:
             yield DriftedObject(live.host, live.key, Kind.UNTRACKED)
 
 

@@ -5,7 +5,7 @@ the engine may see the plan differently, an adopting pass for what the state lac
 deployment itself. If nothing has to be done, there is no pass, and Pulumi is not even imported.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from pic.cluster.pinned import Pinned
 from pic.core import model
 from pic.core.errors import PicError, RefusedError
 from pic.core.json_values import Raw, mapping, sequence, text
-from pic.core.model import Plan, Record
+from pic.core.model import LiveResource, Plan, Record
 from pic.engine import private_kubeconfig, remembering, repair, withholding
 from pic.engine.backend import history
 from pic.engine.backend.state import StackState
@@ -111,7 +111,11 @@ def unchanged(situation: Situation, outputs: Raw) -> bool:
         # Only the stack outputs say which warnings were reported.
         "told": sorted(_reported_warnings(outputs)),
     }
-    return not situation.changes.needs_run and deployment == fingerprint.deployment(situation)
+    wanted = fingerprint.deployment(situation)
+    if situation.snapshot.silent:
+        # Without an answer of Pangolin, its hosts are in no plan, and stay as they are.
+        deployment, wanted = {"deployed": deployment["deployed"]}, {"deployed": wanted["deployed"]}
+    return not situation.changes.needs_run and deployment == wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +175,7 @@ class _Deployment:
             self.situation.plan,
             state,
             owner_references=self.situation.settings.owner_references,
+            declared=repair.declared_in_pangolin(self.situation),
         )
         if not stale:
             return Outcome()
@@ -280,10 +285,7 @@ def _import_unknown(
     if not strays and not records:
         return Outcome()
     tell(f"importing {_counted(len(strays) + len(records))} that the state does not have")
-    live = Plan(
-        tuple(repair.resource_as_live(resource, resource.host) for resource in removal.removed)
-    )
-    plan = repair.adopting(_in_state(live, state), strays, state)
+    plan = repair.adopting(_in_state(removal.removed, state), strays, state)
     # What the state has stays declared, or this pass would already delete it.
     recorded = (Record(entry.host, entry.ip, ()) for entry in state.records.values())
     plan = replace(plan, records=(*recorded, *records))
@@ -331,9 +333,14 @@ def full_removal(situation: Situation) -> Changes:
     )
 
 
-def _in_state(plan: Plan, state: StackState) -> Plan:
-    resources = (resource for resource in plan.resources if resource.key in state.keys)
-    return replace(plan, resources=tuple(resources))
+def _in_state(removed: Sequence[LiveResource], state: StackState) -> Plan:
+    names = {resource.identity: name for name, resource in state.resources.items()}
+    resources = (
+        repair.resource_as_live(live, names[live.identity])
+        for live in removed
+        if live.identity in names
+    )
+    return Plan(tuple(resources))
 
 
 def _declaring(situation: Situation) -> "Program":

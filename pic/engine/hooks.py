@@ -40,6 +40,7 @@ class RunContext:
         unread_reasons: Why this run does not know what a target holds, by target. pic deletes
             nothing there.
         owners: The Ingresses of DNS records, by host.
+        publishers: The Ingresses of the hosts in Pangolin itself, by host.
         quiet: The namespaces that get no Event for each change, or none at all: the API server
             creates nothing in one that is being deleted.
         unpublish: Whether a host is blocked in Pangolin before its object is deleted.
@@ -50,6 +51,7 @@ class RunContext:
     events: bool
     unread_reasons: Mapping[str, str] = field(default_factory=dict)
     owners: Mapping[str, Sequence[Owner]] = field(default_factory=dict)
+    publishers: Mapping[str, Sequence[Owner]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
     unpublish: bool = False
 
@@ -96,6 +98,14 @@ class Hooks:
         self._after_record_delete = ResourceHook(
             "pic:pihole-after-delete", self.post_record_deleted, ignored
         )
+        self._after_publish = ResourceHook("pic:public-after-create", self.post_published, ignored)
+        self._after_public_update = ResourceHook(
+            "pic:public-after-update", self.post_republished, ignored
+        )
+        self._before_unpublish = ResourceHook("pic:public-before-delete", self.check_published)
+        self._after_unpublish = ResourceHook(
+            "pic:public-after-delete", self.post_unpublished, ignored
+        )
 
     def binding(self, *, events: bool) -> Bindings:
         """Return the hooks of PangolinResources.
@@ -113,6 +123,15 @@ class Hooks:
             binding.after_create = [self._after_record_create]
             binding.after_update = [self._after_record_update]
             binding.after_delete = [self._after_record_delete]
+        return Bindings(binding, binding)
+
+    def public_binding(self, *, events: bool) -> Bindings:
+        """Return the hooks of resources in Pangolin itself."""
+        binding = ResourceHookBinding(before_delete=[self._before_unpublish])
+        if events:
+            binding.after_create = [self._after_publish]
+            binding.after_update = [self._after_public_update]
+            binding.after_delete = [self._after_unpublish]
         return Bindings(binding, binding)
 
     def no_binding(self, *, events: bool) -> Bindings:
@@ -220,6 +239,36 @@ class Hooks:
         """Post that a record is deleted."""
         text = "Pi-hole no longer answers {host} with {ip}"
         await self._post_record("Deleted", text, args.old_inputs)
+
+    async def check_published(self, _: ResourceHookArgs) -> None:
+        """Fail the deletion of a resource if this run could not read Pangolin.
+
+        Raises:
+            RuntimeError: Pangolin was not read.
+        """
+        if self._context is None:
+            raise RuntimeError("pic does not know its Pangolin yet, so nothing is deleted")
+        _refuse_unread(self._context, "pangolin-api")
+
+    async def post_published(self, args: ResourceHookArgs) -> None:
+        """Post that a host is published."""
+        await self._post_public("Created", "is published by Pangolin", args.new_inputs)
+
+    async def post_republished(self, args: ResourceHookArgs) -> None:
+        """Post that a host changed in Pangolin."""
+        await self._post_public("Updated", "is changed in Pangolin", args.new_inputs)
+
+    async def post_unpublished(self, args: ResourceHookArgs) -> None:
+        """Post that a host is not published any more."""
+        what = "is no longer published: its resource in Pangolin is deleted"
+        await self._post_public("Deleted", what, args.old_inputs)
+
+    async def _post_public(self, reason: str, what: str, inputs: Mapping[str, Any] | None) -> None:
+        context, host = self._context, str((inputs or {}).get("host"))
+        publishers = context.publishers if context else {}
+        for owner in publishers.get(host, ()):
+            subject = InvolvedObject(owner.namespace, owner.name, owner.uid)
+            await self._post(subject, reason, f"{host} {what}")
 
     async def _post_record(self, reason: str, text: str, inputs: Mapping[str, Any] | None) -> None:
         context, inputs = self._context, inputs or {}

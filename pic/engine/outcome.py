@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from pic.core.errors import FailureClass
 from pic.core.json_values import mapping, text
-from pic.core.model import KIND, RECORD_TYPE
+from pic.core.model import KIND, RECORD_TYPE, is_host
 from pic.run import targets
 
 _KIND = re.compile(r'\{"sequence":\d+,"timestamp":\d+,"(\w+)":')
@@ -151,14 +151,14 @@ class Outcome:
         """
         failed = {failure.host for failure in self._all_failures()}
         counts = {
-            op: len({host_of(urn) for urn in urns if KIND in urn or RECORD_TYPE in urn} - failed)
+            op: len({host_of(urn) for urn in urns if is_host(urn) or RECORD_TYPE in urn} - failed)
             for op, urns in sorted(self.steps.items())
         }
         return {op: count for op, count in counts.items() if count and op not in UNCHANGED}
 
     def hosts(self, *operations: str) -> tuple[str, ...]:
         """Return the hosts of the PangolinResources that went through some operations."""
-        urns = (urn for op in operations for urn in self.steps.get(op, ()) if KIND in urn)
+        urns = (urn for op in operations for urn in self.steps.get(op, ()) if is_host(urn))
         return tuple(sorted({host_of(urn) for urn in urns}))
 
     def _add_step(self, rest: str) -> None:

@@ -25,6 +25,7 @@ from pic.core.errors import (
     with_class,
 )
 from pic.core.model import Owner
+from pic.core.names import NAME_LABEL
 from pic.core.notices import Level, Notice
 from pic.engine import completing, remembering, withholding
 from pic.engine.backend import history, place, run_records
@@ -133,6 +134,7 @@ def bind(situation: Situation, hooks: Hooks) -> None:
         settings.events,
         _unread_reasons(settings, situation.unread_targets),
         owners,
+        _publishers(situation),
         event_shares(situation.changes, owners, situation.unrecorded).quiet
         | situation.going_namespaces,
         unpublish=settings.unpublish is Unpublish.BLOCK,
@@ -148,6 +150,18 @@ def _record_owners(situation: Situation) -> dict[str, Sequence[Owner]]:
             owners[host] = (Owner(ingress.namespace, ingress.name, ingress.uid),)
     owners.update({record.host: record.owners for record in situation.plan.records})
     return owners
+
+
+def _publishers(situation: Situation) -> dict[str, Sequence[Owner]]:
+    """Return the Ingresses of the hosts in Pangolin itself, also of those that are removed."""
+    ingresses = {it.key: it for it in situation.snapshot.ingresses}
+    publishers: dict[str, Sequence[Owner]] = {}
+    for live in situation.snapshot.live:
+        key = live.namespace, live.labels.get(NAME_LABEL, "")
+        if live.published and key in ingresses:
+            publishers[live.host] = (Owner(*key, ingresses[key].uid),)
+    publishers.update({it.host: it.owners for it in situation.plan.resources})
+    return publishers
 
 
 def release(
@@ -257,9 +271,11 @@ def _batch(
     *,
     events: bool,
 ) -> Batch:
-    bind_hooks = {HookSet.RECORD: hooks.record_binding, HookSet.RESOURCE: hooks.binding}.get(
-        declarations.hooks, hooks.no_binding
-    )
+    bind_hooks = {
+        HookSet.RECORD: hooks.record_binding,
+        HookSet.RESOURCE: hooks.binding,
+        HookSet.PUBLIC: hooks.public_binding,
+    }.get(declarations.hooks, hooks.no_binding)
     name = declarations.provider.package
     if name not in providers_by_package:
         providers_by_package[name] = providers.provider_resource(declarations.provider)

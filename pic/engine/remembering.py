@@ -10,6 +10,7 @@ from dataclasses import replace
 from pic.core.json_values import Raw, integer, mapping
 from pic.core.model import record_id
 from pic.core.register import HostEntry, RecordEntry, RegisterStatus, StateMemory
+from pic.engine import public_state
 from pic.engine.backend.state import StackState
 from pic.planning.inventory import Inventory
 from pic.planning.memory import recall
@@ -78,7 +79,10 @@ def _hosts(state: StackState) -> Iterator[HostEntry]:
         # A refresh may have read an object whose host someone edited, or removed: the register has
         # a key for each host, and the API server refuses an empty one. The name stays.
         host = name.partition("/")[0]
-        yield replace(entry_of_live(live_resource(resource.inputs)), host=host)
+        if resource.published:
+            yield public_state.entry(host, resource)
+        else:
+            yield replace(entry_of_live(live_resource(resource.inputs)), host=host)
 
 
 def _records(situation: Situation, state: StackState) -> Iterator[RecordEntry]:

@@ -7,15 +7,27 @@ both by comparing the state with the snapshot.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from pic.core.json_values import Raw
-from pic.core.model import KIND, LiveResource, Plan, Record, Resource, Snapshot, record_id
+from pic.core.model import (
+    KIND,
+    PUBLIC_TYPE,
+    LiveResource,
+    Plan,
+    Record,
+    Resource,
+    Snapshot,
+    record_id,
+)
 from pic.core.notices import Notice, Reason, Ref
-from pic.engine.backend.state import StackState
+from pic.engine.backend.state import StackState, StateResource
 from pic.engine.outcome import Outcome
 from pic.planning import serialise
 from pic.planning.changes import Changes, differences
 from pic.planning.live_form import held_spec
+from pic.run import targets
+from pic.run.situation import Situation
 from pic.settings.parse import PiholeApi, Settings
 from pic.snapshot.pangolin import live_resource
 
@@ -29,23 +41,46 @@ REMOVING_STEPS = (
 )
 
 
+def declared_in_pangolin(situation: Situation) -> Mapping[str, Raw]:
+    """Return what a run declares in Pangolin itself, by Pulumi name."""
+    settings = situation.settings
+    return {
+        declaration.name: declaration.inputs
+        for target in targets.active(settings)
+        if target.token == PUBLIC_TYPE
+        for declaration in target.declare(situation.plan, situation.snapshot, settings).resources
+    }
+
+
 def stale(
-    snapshot: Snapshot, plan: Plan, state: StackState, *, owner_references: bool
+    snapshot: Snapshot,
+    plan: Plan,
+    state: StackState,
+    *,
+    owner_references: bool,
+    declared: Mapping[str, Raw] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Return the URNs that the engine must refresh before it can repair them.
 
     A resource that is declared differently than before needs no refresh: the engine applies it
     whole.
+
+    Args:
+        snapshot: What is live.
+        plan: What should exist.
+        state: What the last deployment declared.
+        owner_references: Whether pic declares objects with ownerReferences.
+        declared: What this run declares in Pangolin itself, by Pulumi name.
     """
-    by_key = {live.key: live for live in snapshot.live}
+    by_identity = {live.identity: live for live in snapshot.live}
     urns = []
     for resource in plan.resources:
         last = state.resources.get(resource.host)
         if last is None:
             continue
-        live = by_key.get(last.key)
-        declared = resource if owner_references else replace(resource, owners=())
-        if live is None or (_same(declared, last.inputs) and any(differences(declared, live))):
+        live = by_identity.get(last.identity)
+        wanted = resource if owner_references else replace(resource, owners=())
+        if live is None or (_same(wanted, last, declared) and any(differences(wanted, live))):
             urns.append(last.urn)
     return (*urns, *_stale_records(snapshot, plan, state), *_lost_buckets(snapshot, plan, state))
 
@@ -79,14 +114,15 @@ def _stale_records(snapshot: Snapshot, plan: Plan, state: StackState) -> Iterato
             yield last.urn
 
 
-def _same(resource: Resource, inputs: Raw) -> bool:
+def _same(resource: Resource, last: StateResource, declared: Mapping[str, Raw]) -> bool:
     """Say whether the last deployment declared a resource like this."""
-    declared = live_resource(inputs)
+    if last.published:
+        return declared.get(resource.host) == last.inputs
+    before = live_resource(last.inputs)
     return (
-        serialise.spec(resource.spec) == inputs.get("spec")
-        and dict(resource.labels) == dict(declared.labels)
-        and serialise.owner_references(resource.owners)
-        == serialise.owner_references(declared.owners)
+        serialise.spec(resource.spec) == last.inputs.get("spec")
+        and dict(resource.labels) == dict(before.labels)
+        and serialise.owner_references(resource.owners) == serialise.owner_references(before.owners)
     )
 
 
@@ -96,8 +132,11 @@ def strays(changes: Changes, state: StackState) -> tuple[LiveResource, ...]:
     A run that was killed before it saved its state leaves them. The engine cannot delete them
     before it has imported them.
     """
-    removals = [*changes.removed, *(move.live for move in changes.moved)]
-    return tuple(live for live in removals if live.key not in state.keys)
+    # A host that moves in Pangolin itself keeps its resource.
+    moved = [move.live for move in changes.moved if not move.live.published]
+    removals = [*changes.removed, *moved]
+    known = state.identities
+    return tuple(live for live in removals if live.identity not in known)
 
 
 def stray_records(changes: Changes, state: StackState, settings: Settings) -> tuple[Record, ...]:

@@ -24,6 +24,7 @@ _OURS = frozenset({OwnerKind.OURS, OwnerKind.STRIPPED})
 
 def withhold(situation: Situation, state: StackState) -> Situation:
     """Return a situation without what waits, and with what the state has of what must stay."""
+    situation = _without_silent(situation, state)
     disowned = _disowned(situation, state)
     waiting = _without_waiting(situation, state)
     if not disowned:
@@ -38,22 +39,39 @@ def withhold(situation: Situation, state: StackState) -> Situation:
     )
 
 
+def _without_silent(situation: Situation, state: StackState) -> Situation:
+    """Keep all that is in Pangolin itself as the state has it, if Pangolin does not answer."""
+    if not situation.snapshot.silent:
+        return situation
+    return replace(situation, kept=_kept(state, _published(state)))
+
+
+def _published(state: StackState) -> set[str]:
+    return {name for name, resource in state.resources.items() if resource.published}
+
+
 def _disowned(situation: Situation, state: StackState) -> Mapping[str, LiveResource]:
     """Return the live objects that the state has, that nothing asks for, and that are not ours."""
     others = {
-        live.key: live
+        live.identity: live
         for live in situation.snapshot.live
         if not live.going and situation.config.ownership.of(live) not in _OURS
     }
     planned = {resource.host for resource in situation.plan.resources}
     return {
-        name: others[entry.key]
+        name: others[entry.identity]
         for name, entry in state.resources.items()
-        if entry.key in others and name not in planned
+        if entry.identity in others and name not in planned
     }
 
 
 def _disowned_notice(live: LiveResource) -> Notice:
+    if live.published:
+        message = (
+            "someone gave its resource in Pangolin another niceId, so pic neither changes nor"
+            " deletes it: delete it in the dashboard of Pangolin"
+        )
+        return Notice(Reason.NO_LONGER_OURS, Ref("Resource", "", live.name), message, live.host)
     message = (
         "someone gave it other labels, so pic neither changes nor deletes it, and no Ingress asks"
         " for its host: delete it with kubectl"
@@ -81,7 +99,7 @@ def _without_waiting(situation: Situation, state: StackState) -> Situation:
         situation,
         plan=replace(situation.plan, resources=ready),
         withheld={host: blockers[host] for host in planned if host in blockers},
-        kept=_kept(state, blockers),
+        kept=_kept(state, {*blockers, *_names(situation.kept)}),
     )
 
 

@@ -141,11 +141,17 @@ class Resolver:
         """Return a target with the scheme of the annotation, of the port or of the settings."""
         if scheme:
             return Resolved(Target(address, number, scheme))
-        by_port, remark = _scheme_of(service, port)
+        by_port, remark = self._scheme_of(service, port)
         method = by_port or self.settings.backend_scheme
         if by_port is None and remark is None and method == "http":
             remark = _guess(service, port)
         return Resolved(Target(address, number, method), remark)
+
+    def _scheme_of(self, service: str, port: ServicePort) -> tuple[str | None, Problem | None]:
+        # Pangolin itself can forward HTTP/2 without TLS, which the CRD of operators cannot say.
+        if self.settings.publishes and port.app_protocol.strip().lower() in _H2C:
+            return "h2c", None
+        return _scheme_of(service, port)
 
 
 def _usable(backend: Backend | None) -> ServiceBackend:

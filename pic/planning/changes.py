@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pic.core.held import Held, acknowledging
-from pic.core.model import LiveResource, Plan, Resource, Snapshot, Spec
+from pic.core.model import LiveResource, Plan, Resource, Snapshot, Spec, Target
 from pic.planning import serialise
 from pic.planning.inventory import Inventory
 from pic.planning.memory import Memory
@@ -314,6 +314,9 @@ def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]
 
     Defaults of the CRD, and fields and labels of other controllers, do not count.
     """
+    if live.published:
+        yield from _published_differences(resource, live)
+        return
     for path, (new, old) in _unequal(_view(resource.spec), _view(live.spec), "spec"):
         yield FieldChange(path, old, new)
     for label, value in sorted(resource.labels.items()):
@@ -322,6 +325,26 @@ def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]
     planned_owners, live_owners = _owner_view(resource), _owner_view(live)
     if planned_owners != live_owners:
         yield FieldChange("metadata.ownerReferences", live_owners, planned_owners)
+
+
+def _published_differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]:
+    """Yield what differs in Pangolin itself, which has no labels and no owners."""
+    new, old = (
+        _view(_published_spec(spec, shallow=live.shallow)) for spec in (resource.spec, live.spec)
+    )
+    for path, (planned, found) in _unequal(new, old, "spec"):
+        yield FieldChange(path, found, planned)
+
+
+def _published_spec(spec: Spec, *, shallow: bool) -> Spec:
+    """Return what to compare: the base domain is part of the host, which is the same."""
+    targets = spec.targets
+    if shallow:
+        # The list of Pangolin shows the addresses alone. The register knows the rest.
+        addresses = sorted((target.ip, target.port) for target in targets)
+        targets = tuple(Target(ip, port) for ip, port in addresses)
+    http = replace(spec.http, domain_name=None, domain_id=None, subdomain=None)
+    return replace(spec, protocol=None, http=http, targets=targets)
 
 
 def _view(spec: Spec) -> serialise.Json:

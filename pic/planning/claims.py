@@ -21,6 +21,7 @@ from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.planning.paths import shown as shown_path
 from pic.planning.selection import Selected, is_solver_path
+from pic.planning.sites import Sites
 from pic.planning.tunnels import ResolvedTunnel, Tunnels, declared_tunnel
 from pic.settings.parse import Settings
 
@@ -64,7 +65,11 @@ class Claims:
     """Finds the claims of Ingresses."""
 
     def __init__(
-        self, tunnels: Tunnels, inventory: Inventory, settings: Settings, notices: NoticeLog
+        self,
+        tunnels: Tunnels | Sites,
+        inventory: Inventory,
+        settings: Settings,
+        notices: NoticeLog,
     ) -> None:
         self._tunnels = tunnels
         self._inventory = inventory
@@ -258,7 +263,7 @@ def _split(
     """Return base domain, subdomain, and whether the organisation leaves the host uncovered."""
     # Pangolin accepts only verified domains, so they come first. The Public Suffix List comes last,
     # because it does not know which zones their owners have delegated.
-    verified = hosts.suffix_of(host, organization.verified) if organization else None
+    verified = hosts.suffix_of(host, _covering(host, organization)) if organization else None
     base = verified or hosts.suffix_of(host, settings.domains) or hosts.registrable(host)
     domain = options.domain or base
     # A host below the domain of the annotation is split there. Any other host keeps its subdomain
@@ -267,6 +272,11 @@ def _split(
     subdomain = options.subdomain or hosts.subdomain(host, stem)
     by_annotation = options.domain is not None and stem == options.domain
     return domain, subdomain, organization is not None and verified is None and not by_annotation
+
+
+def _covering(host: str, organization: Organization) -> tuple[str, ...]:
+    exact = {domain for domain in organization.exact if domain != host}
+    return tuple(domain for domain in organization.verified if domain not in exact)
 
 
 def settle(

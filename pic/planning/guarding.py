@@ -123,6 +123,7 @@ def _registrar(
         state.serials if state else {},
         waiting,
         used,
+        keeps_hosts=request.snapshot.silent is not None,
     )
 
 

@@ -22,7 +22,7 @@ from pic.core.model import (
     TunnelRef,
 )
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import deletions, routes
+from pic.planning import deletions, in_pangolin, routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
 from pic.planning.foreign import notices as foreign_notices
@@ -175,6 +175,9 @@ class Merger:
     def _claimed_elsewhere(self, contest: Contest, head: Claim, name: str) -> Problem | None:
         # Pangolin knows each public host once, so two objects for it would overwrite each other.
         other = self.inventory.blocking(contest.host, contest.live)
+        if other is not None and other.published:
+            kind = self.inventory.owner_kinds[other.key]
+            return in_pangolin.taken(contest.host, other, kind)
         if other is not None:
             return self._taken(f"already exposes {contest.host}", other.key, contest.host)
         key = (head.ingress.namespace, name)
@@ -192,6 +195,8 @@ class Merger:
         return Problem(Reason.HOST_CONFLICT, message, host)
 
     def _unverified(self, contest: Contest, head: Claim) -> Problem | None:
+        if self.settings.publishes:
+            return in_pangolin.uncovered(contest, head)
         if not head.unverified:
             return None
         message = f"no verified domain of the tunnel's organisation covers {contest.host}"
@@ -270,6 +275,8 @@ class Merger:
                 f"tunnel {tunnel.ref.name} is not ready (status: {tunnel.waiting}); its hosts are"
                 " declared all the same"
             )
+            if self.settings.publishes:
+                message = in_pangolin.offline(tunnel.ref.name)
             self.notices.add(head.ingress, Problem(Reason.TUNNEL_NOT_READY, message))
         return tunnel.ref if isinstance(tunnel, ResolvedTunnel) else None
 
@@ -286,7 +293,9 @@ class Merger:
     def _spec(self, contest: Contest, head: Claim, tunnel: TunnelRef, routing: Routes) -> Spec:
         # The operator finds the resource in Pangolin by `spec.name`. So the name is the host, which
         # is stable and unique, and an adopted object keeps its own (docs/limits.md).
-        live_name = contest.live.spec.name if contest.live else None
+        # In Pangolin itself pic finds it by its marker, so it is always named by its host.
+        keeps_name = contest.live is not None and not contest.live.published
+        live_name = contest.live.spec.name if contest.live and keeps_name else None
         return Spec(
             enabled=True,
             name=live_name or head.host,
@@ -310,7 +319,8 @@ class Merger:
         routes.report_ambiguity(routing)
         targets = tuple(sorted((route.target for route in routing.routes), key=routes.order))
         backends = {(target.ip, target.port, target.method) for target in targets}
-        if len(backends) > 1 and self.settings.path_routing is PathRouting.WARN:
+        mixes = self.settings.path_routing is PathRouting.WARN and not self.settings.publishes
+        if len(backends) > 1 and mixes:
             message = (
                 f"{head.host} has {len(backends)} backends on different paths, which operators that"
                 " ignore paths would mix: if yours routes by path, set pic:pathRouting to trusted"

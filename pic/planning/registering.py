@@ -21,6 +21,7 @@ from pic.core.register import (
     bucket_of,
     expired,
 )
+from pic.planning.forms import form
 from pic.planning.inventory import Inventory
 from pic.planning.memory import Memory
 from pic.settings.parse import Settings
@@ -37,6 +38,7 @@ class Registrar:
         serials: The serial of each bucket that the last deployment wrote, by its digit.
         waiting: The hosts and records with a change that waits.
         used: Those with a change that this run lets through, since it is acknowledged.
+        keeps_hosts: Whether the hosts stay as they are, since Pangolin did not answer.
     """
 
     memory: Memory
@@ -46,6 +48,7 @@ class Registrar:
     serials: Mapping[str, int]
     waiting: Collection[str] = ()
     used: Collection[str] = ()
+    keeps_hosts: bool = False
 
     def register(
         self,
@@ -66,6 +69,8 @@ class Registrar:
             return None
         known = {**old.hosts, **dict(self._given_up(resources))}
         hosts = dict(self._after(known, dict(self._hosts(resources)), reasons))
+        if self.keeps_hosts:
+            hosts = dict(self.memory.stored.hosts)
         entries = dict(self._after(old.records, dict(self._records(records)), reasons))
         return self._with_buckets(hosts, entries)
 
@@ -95,6 +100,7 @@ class Registrar:
                     old.tunnel if old else tunnel_of(resource),
                     sso=any(it.sso for it in http),
                     block_access=any(it.block_access for it in http),
+                    form=form(resource.spec) if self.settings.publishes else "",
                 ),
             )
 

@@ -18,16 +18,23 @@ from pic.planning.inventory import Inventory
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import PlanRequest
 from pic.planning.selection import select
+from pic.planning.sites import Sites
 from pic.planning.tunnels import Tunnels
 from pic.settings.parse import Settings
 
 
 def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
-    """Return one resource for each public host, sorted by host."""
+    """Return one resource for each public host, sorted by host.
+
+    Without an answer of Pangolin itself there is none: its hosts stay as they are.
+    """
     snapshot, settings = request.snapshot, request.settings
+    if snapshot.silent:
+        return ()
     inventory = Inventory(snapshot.live, request.memory)
     absences = Absences(snapshot.files)
-    claims = Claims(Tunnels(snapshot, settings, absences), inventory, settings, notices)
+    tunnels = Sites(snapshot) if settings.publishes else Tunnels(snapshot, settings, absences)
+    claims = Claims(tunnels, inventory, settings, notices)
     selected = select(snapshot.ingresses, snapshot.classes, settings, notices, absences)
     claimed = [claim for ingress in selected for claim in claims.of(ingress)]
     # An Ingress with an error may still want its hosts, so its live hosts stay as they are.
@@ -46,7 +53,7 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     contests = settle(claimed, inventory, request.memory, notices)
     resources = tuple(filter(None, map(merger.resource, contests)))
     for notice in (
-        *_too_many(snapshot, resources, settings.operator_limit),
+        *(() if settings.publishes else _too_many(snapshot, resources, settings.operator_limit)),
         *merge.repaired_label_notices(inventory, resources),
         *merge.left_behind_notices(inventory, resources),
         *deletions.object_notices(inventory.going, resources, snapshot.now),

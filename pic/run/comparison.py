@@ -11,6 +11,7 @@ from pic.planning.changes import Changes
 from pic.report import review as reviews
 from pic.report.review import Review, StackRef
 from pic.run import planning, reading, stack_config
+from pic.run.planning import Closer
 from pic.run.stack_config import StackConfig
 from pic.settings.stack_file import PROJECT
 from pic.snapshot import assemble
@@ -68,9 +69,13 @@ def compare(
     """
     raw = reading.read_cluster_or_file(config.settings, environment, snapshot_path)
     proposed = propose(raw, branch, config.settings)
-    snapshot, plan = _planned(config, proposed.after)
+    # A snapshot file holds all that may be read.
+    closer = planning.BLIND if snapshot_path else Closer(environment)
+    snapshot, plan = _planned(config, proposed.after, closer)
     changes = planning.changes_for(config, snapshot, plan)
-    before = [notice for raw in proposed.before for notice in _planned(config, raw)[1].notices]
+    before = [
+        notice for raw in proposed.before for notice in _planned(config, raw, closer)[1].notices
+    ]
     notices = frozenset(before) if proposed.before else None
     if notices is not None and _empties(snapshot, changes):
         changes = replace(changes, no_host_survives=True)
@@ -88,7 +93,7 @@ def _empties(snapshot: Snapshot, changes: Changes) -> bool:
     )
 
 
-def _planned(config: StackConfig, raw: RawSnapshot) -> tuple[Snapshot, Plan]:
+def _planned(config: StackConfig, raw: RawSnapshot, closer: Closer) -> tuple[Snapshot, Plan]:
     snapshot = planning.decided(config, assemble.snapshot(raw))
-    plan = planning.plan_for(config, snapshot)
+    snapshot, plan = planning.planned(config, snapshot, closer)
     return snapshot, stack_config.with_remarks(plan, config.remarks)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 
-from pic.core.model import LiveResource, Plan
+from pic.core.model import LiveResource, Plan, Resource
 from pic.core.version import installed_version
 from pic.planning import serialise
 from pic.report import event_texts
@@ -56,15 +56,17 @@ def digest(plan: Plan, settings: Settings, going: Iterable[LiveResource] = ()) -
         going: Objects that Kubernetes is deleting. The state keeps them until they are gone, so
             that moment needs a run.
     """
-    # `held` is left out: a held resource is declared like any other.
-    declared: list[object] = [
-        [
-            serialise.resource(replace(resource, held=False)),
-            [owner.uid for owner in resource.owners],
-        ]
-        for resource in plan.resources
-    ]
+    declared: list[object] = [_declared(resource, settings) for resource in plan.resources]
     declared += [[record.host, record.ip] for record in plan.records]
     declared += [["going", *live.key] for live in going]
     text = json.dumps([installed_version(), settings.owner_references, declared], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _declared(resource: Resource, settings: Settings) -> list[object]:
+    # `held` is left out: a held resource is declared like any other.
+    resource = replace(resource, held=False)
+    if settings.publishes:
+        # Pangolin has neither labels nor owners.
+        return [resource.host, *resource.key, serialise.spec(resource.spec)]
+    return [serialise.resource(resource), [owner.uid for owner in resource.owners]]

@@ -16,6 +16,7 @@ from pic.planning.changes import Changes
 from pic.report import event_texts
 from pic.report.event_texts import EventText
 from pic.run import planning, reading, targets
+from pic.run.planning import Closer
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import Declaration
 from pic.settings.parse import Settings
@@ -34,6 +35,7 @@ class Situation:
         withheld: The hosts that this run leaves out of the plan, with the live object whose
             deletion they wait for.
         kept: What this run declares exactly as the last one did, by target.
+        closer: How to look at what the reading left open.
     """
 
     config: StackConfig
@@ -45,6 +47,7 @@ class Situation:
     unrecorded: frozenset[str] = frozenset()
     withheld: Mapping[str, LiveResource] = field(default_factory=dict)
     kept: Mapping[str, Sequence[Declaration]] = field(default_factory=dict)
+    closer: Closer = planning.BLIND
 
     @property
     def settings(self) -> Settings:
@@ -81,25 +84,37 @@ class Situation:
 
 
 def read_and_plan(
-    config: StackConfig, transport: Transport, environment: Mapping[str, str]
+    config: StackConfig,
+    transport: Transport,
+    environment: Mapping[str, str],
+    *,
+    everything: bool = False,
 ) -> Situation:
     """Read the cluster and the active targets, and plan.
 
     If a target does not answer, the run goes on: `Situation.unread_targets` has the reason.
 
+    Args:
+        config: The settings of the run.
+        transport: Connects to the cluster.
+        environment: Holds the credentials of the targets.
+        everything: Whether to read all that is ours whole, also where nothing suggests a change.
+
     Raises:
         ClusterError: The cluster could not be read completely.
     """
-    return plan_raw(config, transport, reading.read(transport, config.settings, environment))
+    raw = reading.read(transport, config.settings, environment)
+    return plan_raw(config, transport, raw, Closer(environment, everything=everything))
 
 
-def plan_raw(config: StackConfig, transport: Transport, raw: RawSnapshot) -> Situation:
+def plan_raw(
+    config: StackConfig, transport: Transport, raw: RawSnapshot, closer: Closer = planning.BLIND
+) -> Situation:
     """Plan for contents that were read before."""
     snapshot = planning.decided(config, assemble.snapshot(raw))
-    plan = planning.plan_for(config, snapshot)
-    return Situation(
-        config, transport, snapshot, plan, planning.changes_for(config, snapshot, plan)
-    )
+    snapshot, plan = planning.planned(config, snapshot, closer)
+    changes = planning.changes_for(config, snapshot, plan)
+    return Situation(config, transport, snapshot, plan, changes, closer=closer)
 
 
 def with_memory(situation: Situation, memory: StateMemory) -> Situation:
@@ -136,6 +151,6 @@ def with_judged_records(situation: Situation, hosts: Collection[str]) -> Situati
 
 
 def _planned_again(situation: Situation, snapshot: Snapshot) -> Situation:
-    plan = planning.plan_for(situation.config, snapshot)
+    snapshot, plan = planning.planned(situation.config, snapshot, situation.closer)
     changes = planning.changes_for(situation.config, snapshot, plan)
     return replace(situation, snapshot=snapshot, plan=plan, changes=changes)

@@ -51,6 +51,7 @@ class TargetName(StrEnum):
     """The systems in which pic declares a plan."""
 
     PANGOLIN = "pangolin"
+    PANGOLIN_API = "pangolin-api"
     PIHOLE = "pihole"
 
 

@@ -12,16 +12,15 @@ from pic.settings.field import (
     ForeignProtection,
     LogLevel,
     PathRouting,
-    PiholeApi,
     ResourceSchema,
     Scheme,
-    TakeOver,
     TargetName,
     Tenants,
     Unpublish,
 )
+from pic.settings.target_fields import BOOLEAN as _BOOLEAN
+from pic.settings.target_fields import TARGET_FIELDS
 
-_BOOLEAN = "true or false (also yes, no, on, off, 1, 0)"
 _WHOLE_NUMBER = f"a whole number from 0 to {readers.LARGEST}"
 _DURATION = "a duration from 1s to 720h, such as 30s, 5m or 1h30m, or a number of seconds"
 _PAUSE = f"0, or {_DURATION}"
@@ -75,7 +74,7 @@ FIELDS = (
     Field(
         "defaultTunnel",
         readers.object_name,
-        "the name of a PangolinTunnel",
+        "the name of a PangolinTunnel, or the niceId of a site",
         "The tunnel for class pangolin, and for every class that does not start with pangolin-.",
         ("PIC_DEFAULT_TUNNEL_NAME",),
     ),
@@ -289,8 +288,10 @@ FIELDS = (
     Field(
         "targets",
         readers.list_of(readers.one_of(TargetName), at_least=1),
-        "pangolin, pihole or both, as a list or separated by commas",
-        "The systems in which pic declares hosts.",
+        "pangolin, pangolin-api and pihole, as a list or separated by commas; only one of the first"
+        " two",
+        "The systems in which pic declares hosts: pangolin declares objects for the operator of"
+        " Pangolin, and pangolin-api changes Pangolin itself: see pangolin-api.md.",
     ),
     Field(
         "resyncPeriod",
@@ -335,64 +336,5 @@ FIELDS = (
         _WHOLE_NUMBER,
         "The number of entries that pic keeps in the stack's history.",
     ),
-    Field(
-        "piholeUrl",
-        readers.unless_empty(readers.web_address, ""),
-        "an http or https URL without user, password and query",
-        "The URL of Pi-hole.",
-        ("PIHOLE_URL",),
-    ),
-    Field(
-        "piholeTargetIp",
-        readers.unless_empty(readers.ipv4, ""),
-        "an IPv4 address",
-        "The address in DNS records, unless an annotation of the Ingress sets another one.",
-        ("DEFAULT_TARGET_IP",),
-    ),
-    Field(
-        "piholeAllowAddresses",
-        readers.list_of(readers.network),
-        "IP addresses and networks, as a list or separated by commas",
-        "Addresses that DNS records may have although they lead nowhere on another host: loopback,"
-        " link-local, multicast and unspecified ones.",
-    ),
-    Field(
-        "piholeApi",
-        readers.one_of(PiholeApi),
-        "v6 or dns-local",
-        "The Pi-hole API that pic uses.",
-    ),
-    Field(
-        "piholeTakeOver",
-        readers.boolean_or({"pic": "pic", "all": "true", "none": "false"}, TakeOver),
-        "pic, all or none; true is all, false is none",
-        "Take over existing records of our hosts that this stack did not create: pic takes those"
-        " that pic made in another cluster or for another stack, all takes those that no other"
-        " stack of this cluster made.",
-    ),
-    Field(
-        "piholeAnnotate",
-        readers.boolean,
-        _BOOLEAN,
-        "Annotate each Ingress with the hosts that pic registered in Pi-hole.",
-    ),
-    Field(
-        "piholeCa",
-        readers.single_line,
-        "a path",
-        "A PEM file with certificates that pic trusts when it connects to Pi-hole.",
-    ),
-    Field(
-        "piholeServerName",
-        readers.unless_empty(readers.domain, ""),
-        "a DNS name such as pi.hole",
-        "The name in Pi-hole's certificate, when it differs from the name in the URL.",
-    ),
-    Field(
-        "piholeInsecure",
-        readers.boolean,
-        _BOOLEAN,
-        "Accept any certificate from Pi-hole. Whoever can intercept the connection can then"
-        " read the password.",
-    ),
+    *TARGET_FIELDS,
 )

@@ -67,6 +67,10 @@ def _always(_: Settings) -> bool:
 
 
 def _exposes(settings: Settings) -> bool:
+    return settings.exposes
+
+
+def _has_operator(settings: Settings) -> bool:
     return TargetName.PANGOLIN in settings.targets
 
 
@@ -147,6 +151,7 @@ KINDS = (
         "to find the tunnels",
         version=VERSION,
         namespaces=tunnel_namespaces,
+        needed=_has_operator,
         remedy="set pic:tunnelNamespace",
     ),
     # In the same namespaces as the tunnels, which refer to them.
@@ -157,10 +162,18 @@ KINDS = (
         "to find the verified domains",
         version=VERSION,
         namespaces=tunnel_namespaces,
+        needed=_has_operator,
         remedy="set pic:tunnelNamespace",
     ),
     # In all namespaces: our objects remain where pic read Ingresses before pic:namespaces changed.
-    Kind(RESOURCE, PANGOLIN, "pangolinresources", "to find the objects of pic", version=VERSION),
+    Kind(
+        RESOURCE,
+        PANGOLIN,
+        "pangolinresources",
+        "to find the objects of pic",
+        version=VERSION,
+        needed=_has_operator,
+    ),
 )
 # Not in KINDS, because a run needs no permission to read it, and files do not say what is deleted.
 NAMESPACE_KIND = Kind(

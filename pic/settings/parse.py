@@ -43,6 +43,11 @@ __all__ = [
 ]
 
 _CLOSE_ENOUGH = 0.6
+# What people try to set in a stack file, and the variable that it belongs into.
+_CREDENTIALS = {
+    **dict.fromkeys(("pangolinapikey", "pangolinkey", "pangolintoken"), "PANGOLIN_API_KEY"),
+    **dict.fromkeys(("piholepassword", "piholeapitoken"), "PIHOLE_PASSWORD"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,9 @@ class Settings:
     unpublish: Unpublish = Unpublish.OFF
     lock_timeout: timedelta = timedelta(minutes=30)
     keep_history: int = 50
+    pangolin_url: str = ""
+    pangolin_org: str = ""
+    pangolin_ca: str = ""
     pihole_url: str = ""
     pihole_target_ip: str = ""
     pihole_allow_addresses: tuple[str, ...] = ()
@@ -106,6 +114,16 @@ class Settings:
     pihole_ca: str = ""
     pihole_server_name: str = ""
     pihole_insecure: bool = False
+
+    @property
+    def publishes(self) -> bool:
+        """Whether pic changes Pangolin itself, without an operator in between."""
+        return TargetName.PANGOLIN_API in self.targets
+
+    @property
+    def exposes(self) -> bool:
+        """Whether pic exposes hosts, with an operator or without."""
+        return self.publishes or TargetName.PANGOLIN in self.targets
 
 
 def parse(
@@ -126,9 +144,21 @@ def parse(
     """
     parsing = _Parsing(values, environment)
     parsing.run()
-    if parsing.problems:
-        raise SettingsError(parsing.problems)
-    return Settings(**parsing.parsed), tuple(parsing.notices)
+    settings = None if parsing.problems else Settings(**parsing.parsed)
+    if settings is None or (problem := _contradiction(settings)):
+        raise SettingsError(parsing.problems or [problem])
+    return settings, tuple(parsing.notices)
+
+
+def _contradiction(settings: Settings) -> str:
+    """Return why values do not go together, each of which is allowed; empty if they do."""
+    if settings.publishes and TargetName.PANGOLIN in settings.targets:
+        return (
+            "pic:targets has both pangolin and pangolin-api, but two of them would expose each host"
+            " twice: list pangolin for the objects of an operator, or pangolin-api to change"
+            " Pangolin itself"
+        )
+    return ""
 
 
 def settings_table() -> list[tuple[str, str, str, str, str]]:
@@ -203,6 +233,13 @@ class _Parsing:
 def _unknown_keys(values: Mapping[str, object]) -> Iterator[str]:
     keys = {_simplified(row.key): row.key for row in FIELDS}
     for key in sorted(values.keys() - keys.values()):
+        if variable := _CREDENTIALS.get(_simplified(key)):
+            # The value is not repeated.
+            yield (
+                f"pic:{key} is no setting, since the stack file would show the secret to everyone:"
+                f" remove it, create another secret, and set {variable} in the environment"
+            )
+            continue
         near = difflib.get_close_matches(_simplified(key), keys, n=1, cutoff=_CLOSE_ENOUGH)
         hint = f"; did you mean pic:{keys[near[0]]}?" if near else ""
         yield f"unknown setting pic:{key}{hint}"

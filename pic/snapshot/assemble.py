@@ -17,10 +17,12 @@ from pic.core.model import (
     LiveResource,
     Namespace,
     Schema,
+    Silent,
     Snapshot,
     Unanswered,
     Unreadable,
 )
+from pic.core.published import Published
 from pic.core.register import Register
 from pic.settings.kinds import (
     BY_NAME,
@@ -56,6 +58,8 @@ class RawSnapshot:
         now: The time of the API server, in RFC 3339; empty if it is unknown.
         files: What pic read from the files of `--manifests`; None without such files.
         origins: The file and the line of objects that come from files, by `id`.
+        published: What Pangolin has; None if it is no target itself, or did not answer.
+        silent: Why Pangolin did not answer; None if it did, or is no target itself.
     """
 
     objects: Mapping[str, Sequence[Raw]] = field(default_factory=dict)
@@ -67,6 +71,8 @@ class RawSnapshot:
     files: FilesRead | None = None
     origins: Mapping[int, str] = field(default_factory=dict, compare=False)
     shadows: Mapping[str, str] = field(default_factory=dict)
+    published: Published | None = None
+    silent: Silent | None = None
 
 
 def from_manifests(read: Manifests, schema: Schema) -> RawSnapshot:
@@ -126,6 +132,8 @@ class _Assembly:
             records=self.raw.records,
             unanswered=self.raw.unanswered,
             shadows=self.raw.shadows,
+            published=self.raw.published,
+            silent=self.raw.silent,
             registers=self.registers(),
             now=parse.timestamp(self.raw.now),
             files=self.raw.files,

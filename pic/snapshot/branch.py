@@ -112,6 +112,7 @@ def offline_snapshot(
         ManifestError: A file cannot be read.
     """
     schema = pangolin.fixed_schema(settings.resource_schema) or pangolin.SCHEMA_TARGETS
+    schema = pangolin.SCHEMA_API if settings.publishes else schema
     raw = read_files(paths, schema, options or FileOptions(), stdin)
     files = replace(raw.files or FilesRead(), partial=not complete)
     raw = replace(overlay.restrict(assemble.as_live(raw), _namespaces(settings)), files=files)

@@ -27,6 +27,8 @@ from pic.settings.parse import ResourceSchema
 from pic.snapshot.parse import deletion, identity
 
 SCHEMA_TARGETS = Schema()
+# Pangolin itself has no CRD that could lack something.
+SCHEMA_API = Schema(subdomain_optional=True)
 SCHEMA_TARGET = Schema(single_target=True, tunnel_namespace=False, protection=False)
 
 

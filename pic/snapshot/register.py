@@ -92,6 +92,7 @@ def _host(host: str, value: Raw) -> Iterator[HostEntry]:
         serial=integer(value.get("serial")) or 0,
         gone=text(value.get("gone")),
         gone_by=_gone_by(value),
+        form=text(value.get("form")),
     )
 
 
@@ -155,6 +156,7 @@ def _host_value(entry: HostEntry) -> dict[str, object]:
         tunnel=entry.tunnel,
         login=entry.sso,
         block=entry.block_access,
+        form=entry.form,
         since=entry.since,
         serial=entry.serial,
         gone=entry.gone,

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
-from pic.core.json_values import Raw, text
-from pic.core.model import LiveRecord, Maker, Schema, Unanswered
+from pic.core.json_values import MalformedError, Raw, text
+from pic.core.model import LiveRecord, Maker, Schema, Silent, Unanswered
+from pic.core.published import Published
 from pic.planning import dns_requests
 from pic.settings import permissions
 from pic.settings.parse import Settings, TargetName
-from pic.snapshot import assemble, pangolin, projection
+from pic.snapshot import assemble, pangolin, projection, published_file
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.bounded_reading import MIB, read_file, read_stream
 
@@ -62,7 +63,14 @@ def render(raw: RawSnapshot, settings: Settings) -> str:
     }
     kinds = ",\n".join(_section(kind, raw.objects[kind]) for kind in sorted(raw.objects))
     pihole = _pihole(raw, settings) if TargetName.PIHOLE in settings.targets else ""
-    return f'{json.dumps(head)[:-1]}, {pihole}"objects": {{\n{kinds}\n}}}}\n'
+    pangolin_api = _pangolin_api(raw) if settings.publishes else ""
+    return f'{json.dumps(head)[:-1]}, {pangolin_api}{pihole}"objects": {{\n{kinds}\n}}}}\n'
+
+
+def _pangolin_api(raw: RawSnapshot) -> str:
+    """Return what Pangolin has, or why it did not answer."""
+    hosts = {rule.host.lower() for it in assemble.snapshot(raw).ingresses for rule in it.rules}
+    return f'"pangolin": {json.dumps(published_file.content(raw, frozenset(hosts)))}, '
 
 
 def _pihole(raw: RawSnapshot, settings: Settings) -> str:
@@ -137,6 +145,8 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
         _refuse(where, "clusterId is not text")
     # As in a run on the cluster, pic:resourceSchema wins over the CRD.
     fixed = pangolin.fixed_schema(settings.resource_schema)
+    fixed = pangolin.SCHEMA_API if settings.publishes else fixed
+    published, silent = _published(where, content)
     return RawSnapshot(
         _objects(where, content.get("objects")),
         cluster_id,
@@ -145,7 +155,18 @@ def read(path: str, settings: Settings, stdin: BinaryIO) -> RawSnapshot:
         _unanswered(where, content.get("unanswered")),
         text(content.get("now")),
         shadows=_shadows(where, content.get("shadows")),
+        published=published,
+        silent=silent,
     )
+
+
+def _published(where: str, content: Raw) -> tuple[Published | None, Silent | None]:
+    if "pangolin" not in content:
+        return None, None
+    try:
+        return published_file.read(content["pangolin"])
+    except MalformedError as error:
+        _refuse(where, f"pangolin cannot be read: {error}")
 
 
 def _bytes(path: str, stdin: BinaryIO) -> str | bytes:
@@ -191,6 +212,8 @@ def _target_differences(content: Raw, settings: Settings) -> Iterator[str]:
     written, needed = "records" in content, TargetName.PIHOLE in settings.targets
     if written != needed:
         yield f"{'also has' if written else 'lacks'} the records of Pi-hole"
+    if ("pangolin" in content) != settings.publishes:
+        yield f"{'lacks' if settings.publishes else 'also has'} the contents of Pangolin"
 
 
 def _records(where: str, value: object) -> tuple[LiveRecord, ...] | None:

@@ -14,12 +14,14 @@ from pic.cluster import listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.json_values import Raw
-from pic.core.model import LiveRecord, Plan, Schema, Unanswered
+from pic.core.model import LiveRecord, Plan, Schema, Silent, Unanswered
+from pic.core.published import Published
 from pic.core.register import moment
 from pic.planning import guard
 from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges
 from pic.run import fingerprint, reading
+from pic.run.planning import Closer
 from pic.run.situation import Situation, plan_raw
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import ReadTimeouts
@@ -31,8 +33,33 @@ from pic.watch.store import Store, UnpackedObjects, pack
 # The loop that renews the Lease waits for an evaluation, so these are shorter than those of a run.
 TIMEOUTS = ReadTimeouts(lock=1.0, connect=2.0, answer=5.0)
 
-TargetReading = tuple[tuple[LiveRecord, ...] | None, Unanswered | None, Mapping[str, str]]
-"""The records in a target, or why they could not be read, and what answers in their place."""
+
+@dataclass(frozen=True, slots=True)
+class TargetReading:
+    """What the targets hold themselves, or why they could not be read, as in a `RawSnapshot`."""
+
+    records: tuple[LiveRecord, ...] | None = None
+    unanswered: Unanswered | None = None
+    shadows: Mapping[str, str] = field(default_factory=dict)
+    published: Published | None = None
+    silent: Silent | None = None
+
+    @classmethod
+    def of(cls, raw: RawSnapshot) -> "TargetReading":
+        """Return the part of a reading that is of the targets."""
+        return cls(raw.records, raw.unanswered, raw.shadows, raw.published, raw.silent)
+
+    def added_to(self, raw: RawSnapshot) -> RawSnapshot:
+        """Return the contents of the cluster together with these."""
+        return replace(
+            raw,
+            records=self.records,
+            unanswered=self.unanswered,
+            shadows=self.shadows,
+            published=self.published,
+            silent=self.silent,
+        )
+
 
 Version = tuple[int, TargetReading, tuple[bytes, ...] | None]
 """The changes of the store so far, the records, and the namespaces."""
@@ -71,8 +98,9 @@ class Evaluator:
     deployed: Raw | None = None
     plan_count: int = 0
     _cluster: tuple[str, Schema] | None = field(default=None, init=False)
+    _of_operator: Mapping[str, list[Raw]] = field(default_factory=dict, init=False)
     _evaluation: Evaluation | None = field(default=None, init=False)
-    _reading: TargetReading = field(default=(None, None, {}), init=False)
+    _reading: TargetReading = field(default=TargetReading(), init=False)
     _version: Version | None = field(default=None, init=False)
     _next_change: str = field(default="", init=False)
 
@@ -85,9 +113,11 @@ class Evaluator:
         settings = self.config.settings
         identity = listing.read_cluster_id(self.transport, settings)
         cluster = identity, listing.read_schema(self.transport, settings)
-        # Planning depends on both, so a change of either needs a new plan.
-        if cluster != self._cluster:
-            self._cluster, self._evaluation = cluster, None
+        # No follower watches them where pic changes Pangolin itself.
+        of_operator = listing.read_objects_of_operator(self.transport, settings)
+        # Planning depends on all of it, so a change needs a new plan.
+        if (cluster, of_operator) != (self._cluster, self._of_operator):
+            self._cluster, self._of_operator, self._evaluation = cluster, of_operator, None
 
     def evaluate(self, *, read_targets: bool = True) -> tuple[Evaluation, Plan | None]:
         """Return what a run would do, and the plan if one had to be made.
@@ -109,8 +139,9 @@ class Evaluator:
                 return evaluation, None
         register = listing.read_register(self.transport, self.config.settings)
         now = self.transport.now()
-        raw = replace(raw, objects={**raw.objects, **register}, now=now)
-        situation = plan_raw(self.config, self.transport, raw)
+        raw = replace(raw, objects={**raw.objects, **register, **self._of_operator}, now=now)
+        closer = Closer(self.environment, self.timeouts)
+        situation = plan_raw(self.config, self.transport, raw, closer)
         self._evaluation, self._version = _evaluation(situation), version
         self._next_change = situation.plan.next_change
         self.plan_count += 1
@@ -126,10 +157,9 @@ class Evaluator:
         if read_targets:
             settings = self.config.settings
             raw = reading.read_targets(raw, settings, self.environment, self.timeouts)
-            self._reading = raw.records, raw.unanswered, raw.shadows
-        records, unanswered, shadows = self._reading
+            self._reading = TargetReading.of(raw)
         version = change_count, self._reading, namespaces
-        return replace(raw, records=records, unanswered=unanswered, shadows=shadows), version
+        return self._reading.added_to(raw), version
 
     @property
     def next_change(self) -> float | None:

@@ -64,7 +64,7 @@ def needed(*permissions: Permission) -> set[tuple[str, str, str, str]]:
 
 
 PANGOLIN = Settings(register_namespace="pic")
-BOTH = Settings(register_namespace="pic", targets=tuple(TargetName))
+BOTH = Settings(register_namespace="pic", targets=(TargetName.PANGOLIN, TargetName.PIHOLE))
 LISTED = needed(*read_permissions(Settings(register_namespace="pic", namespaces=("apps",))))
 UP = (*read_permissions(PANGOLIN), *write_permissions(PANGOLIN))
 

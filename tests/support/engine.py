@@ -26,6 +26,10 @@ HOOKS = [
     "pic:pihole-after-update",
     "pic:pihole-before-delete",
     "pic:pihole-after-delete",
+    "pic:public-after-create",
+    "pic:public-after-update",
+    "pic:public-before-delete",
+    "pic:public-after-delete",
 ]
 STACK = "pulumi:pulumi:Stack"
 # Fields of a request that name a place in the sources, or that are the same in every request.

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     from pic.engine import drift  # noqa: PLC0415 - a tenth of a second to import
     from pic.planning import guard  # noqa: PLC0415 - as above
 
-    deployment = deploying.prepare(options, environment)
+    deployment = deploying.prepare(options, environment, everything=True)
     situation = deployment.situation
     guard.check_cluster(situation.snapshot.cluster_id, situation.settings)
     drifted = drift.find(deployment.engine.state(), situation)

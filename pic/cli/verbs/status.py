@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pic.cli import common
 from pic.cluster import status
@@ -32,21 +33,30 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Print the status, after the wait that the user requested."""
+    """Print the status, after the wait that the user requested.
+
+    Raises:
+        TargetError: pic changes Pangolin itself, and it does not answer.
+    """
     # The other verbs save this import: the Kubernetes client takes a fifth of a second.
     from pic.cluster import listing, wait  # noqa: PLC0415
+    from pic.run import published_status  # noqa: PLC0415
     from pic.run import situation as situations  # noqa: PLC0415
 
     stack, config = common.load(options, environment)
     common.progress(options, "reading the cluster")
     transport = listing.connect(config.settings, environment)
     guard.check_cluster(listing.read_cluster_id(transport, config.settings), config.settings)
-    report = wait.read_report(transport, config.ownership)
+    read, situation = partial(wait.read_report, transport, config.ownership), None
+    if config.settings.publishes:
+        situation = situations.read_and_plan(config, transport, environment)
+        read = partial(published_status.read_again, situation)
+    report = read()
     if options.wait and not report.is_ready:
         keys = [row.key for row in report.rows]
         clock = wait.Clock(lambda line: common.say(options, line))
-        report = wait.wait_until_ready(transport, config.ownership, keys, options.wait, clock)
-    situation = situations.read_and_plan(config, transport, environment)
+        report = wait.wait_for(read, keys, options.wait, clock)
+    situation = situation or situations.read_and_plan(config, transport, environment)
     held = situation.plan.held
     if options.output == "json":
         print(status.as_json(report, [held_json(change) for change in held]))

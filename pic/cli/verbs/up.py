@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pic.cli import common, deploying
@@ -82,21 +83,21 @@ def _up(deployment: deploying.Deployment, options: argparse.Namespace) -> "Deplo
 
 
 def _wait(deployment: deploying.Deployment, options: argparse.Namespace) -> None:
-    """Wait until the operator reports every planned host as ready.
+    """Wait until the operator, or Pangolin itself, reports every planned host as ready.
 
     Raises:
         FailedError: Some hosts are not ready in time.
     """
     from pic.cluster import status, wait  # noqa: PLC0415 - a tenth of a second to import
+    from pic.run import published_status  # noqa: PLC0415 - as above
 
     situation = deployment.situation
-    report = wait.wait_until_ready(
-        situation.transport,
-        situation.config.ownership,
-        [resource.key for resource in situation.plan.resources],
-        options.wait,
-        wait.Clock(lambda line: common.say(options, line)),
-    )
+    keys = [resource.key for resource in situation.plan.resources]
+    read = partial(wait.read_report, situation.transport, situation.config.ownership)
+    if situation.settings.publishes:
+        read = partial(published_status.read_again, situation)
+    clock = wait.Clock(lambda line: common.say(options, line))
+    report = wait.wait_for(read, keys, options.wait, clock)
     if not report.is_ready:
         raise FailedError(
             f"not all hosts are ready after {options.wait:g} s:\n{status.as_text(report)}"

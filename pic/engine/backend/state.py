@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pic.core.json_values import Raw, mapping, sequence, text
-from pic.core.model import KIND, RECORD_TYPE
+from pic.core.model import KIND, PUBLIC_TYPE, RECORD_TYPE
 from pic.run import register
+from pic.run.targets.pangolin_api.declaration import OBJECT
 
 STACK_TYPE = "pulumi:pulumi:Stack"
 PROVIDER_TYPE = "pulumi:providers:kubernetes"
@@ -13,17 +14,24 @@ PROVIDER_TYPE = "pulumi:providers:kubernetes"
 
 @dataclass(frozen=True, slots=True)
 class StateResource:
-    """A PangolinResource in the state.
+    """A PangolinResource in the state, or a resource in Pangolin itself.
 
     Attributes:
         urn: The name of the resource in the engine.
-        key: Namespace and name of its object.
+        key: Namespace and name of its object, or of what the register calls its host.
         inputs: The object as the last deployment declared it.
+        published: The id of a resource in Pangolin itself; 0 for an object in the cluster.
     """
 
     urn: str
     key: tuple[str, str]
     inputs: Raw
+    published: int = 0
+
+    @property
+    def identity(self) -> int | tuple[str, str]:
+        """The same as that of its live resource."""
+        return self.published or self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +72,9 @@ class StackState:
         return frozenset(record.host for record in self.records.values() if not record.marker)
 
     @property
-    def keys(self) -> frozenset[tuple[str, str]]:
-        """Namespaces and names of all objects."""
-        return frozenset(resource.key for resource in self.resources.values())
+    def identities(self) -> frozenset[int | tuple[str, str]]:
+        """What all resources are known by: an id in Pangolin, or namespace and name."""
+        return frozenset(resource.identity for resource in self.resources.values())
 
 
 def read(export: Raw) -> StackState:
@@ -82,7 +90,7 @@ def read(export: Raw) -> StackState:
     resources = {
         text(entry.get("urn")).rpartition("::")[2]: _resource(entry)
         for entry in entries
-        if text(entry.get("type")).endswith(f":{KIND}")
+        if text(entry.get("type")).endswith(f":{KIND}") or entry.get("type") == PUBLIC_TYPE
     }
     records = {
         text(entry.get("id")): _record(entry)
@@ -117,6 +125,9 @@ def _record(entry: Raw) -> StateRecord:
 
 
 def _resource(entry: Raw) -> StateResource:
-    namespace, _, name = text(entry.get("id")).partition("/")
     inputs = mapping(entry.get("inputs") or {}, "inputs")
-    return StateResource(text(entry.get("urn")), (namespace, name), inputs)
+    is_public, number = entry.get("type") == PUBLIC_TYPE, text(entry.get("id"))
+    name = text(inputs.get(OBJECT)) if is_public else number
+    published = int(number) if is_public and number.isdecimal() else 0
+    namespace, _, name = name.partition("/")
+    return StateResource(text(entry.get("urn")), (namespace, name), inputs, published)

@@ -11,8 +11,9 @@ from pic.planning import plan as planning
 from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
 from pic.planning.request import PlanRequest
-from pic.run.targets.interface import Target
+from pic.run.targets.interface import Look, Target
 from pic.run.targets.pangolin import Pangolin
+from pic.run.targets.pangolin_api import PangolinApi
 from pic.run.targets.pihole import Pihole
 from pic.settings.parse import Settings
 from pic.settings.permissions import (
@@ -22,7 +23,7 @@ from pic.settings.permissions import (
     register_permissions,
 )
 
-TARGETS: tuple[Target, ...] = (Pangolin(), Pihole())
+TARGETS: tuple[Target, ...] = (Pangolin(), PangolinApi(), Pihole())
 
 
 def active(settings: Settings) -> tuple[Target, ...]:
@@ -34,6 +35,13 @@ def build_plan(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ow
     """Return the plan of all active targets."""
     request = PlanRequest(snapshot, settings, stack, recall(snapshot, ownership, settings))
     return planning.build(request, active(settings))
+
+
+def look_closer(snapshot: Snapshot, plan: Plan, settings: Settings, look: Look) -> Snapshot:
+    """Return the snapshot with what the active targets had left open; the same one for nothing."""
+    for target in active(settings):
+        snapshot = target.look_closer(snapshot, plan, settings, look)
+    return snapshot
 
 
 def permissions_for_up(settings: Settings) -> Iterator[Permission]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pic.core.errors import TargetError
 from pic.core.findings import Finding
 from pic.core.model import Plan, Snapshot
+from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import PlanRequest
 from pic.settings.parse import Settings, TargetName
@@ -44,16 +45,35 @@ class ReadTimeouts:
     answer: float
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to look closer at what a list leaves open.
+
+    Attributes:
+        memory: What pic remembers of the hosts.
+        environment: Holds the credentials of the target.
+        timeouts: How long to wait. None waits as long as a deployment may.
+        everything: Whether to look at all that is ours, also where nothing suggests a difference.
+    """
+
+    memory: Memory
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeouts: ReadTimeouts | None = None
+    everything: bool = False
+
+
 class HookSet(Enum):
     """The hooks that the engine calls before and after it changes a resource of a target.
 
     Attributes:
         RESOURCE: For PangolinResources. They check the owner before a deletion.
+        PUBLIC: For resources in Pangolin. They check before a deletion that this run has read it.
         RECORD: For DNS records. They check before a deletion that this run has read Pi-hole.
         NONE: No hooks, for the register.
     """
 
     RESOURCE = "resource"
+    PUBLIC = "public"
     RECORD = "record"
     NONE = "none"
 
@@ -147,6 +167,22 @@ class Target(ABC):
         """
         del settings, environment, timeouts
         return raw
+
+    def look_closer(
+        self, snapshot: Snapshot, plan: Plan, settings: Settings, look: Look
+    ) -> Snapshot:
+        """Read what the first reading left open, and return the same snapshot if it is nothing.
+
+        A target that does not answer must not raise, as in `read`.
+
+        Args:
+            snapshot: What was read so far.
+            plan: What should exist, by that.
+            settings: Says where the target is.
+            look: How to look, and what pic remembers.
+        """
+        del plan, settings, look
+        return snapshot
 
     def read_error(self, snapshot: Snapshot) -> TargetError | None:
         """Return why `read` failed; None if it succeeded or if the target needs no reading."""

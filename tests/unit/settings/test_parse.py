@@ -108,6 +108,9 @@ def test_every_setting_can_be_written_as_text() -> None:
         "unpublish": "Block",
         "lockTimeout": "90",
         "keepHistory": "7",
+        "pangolinUrl": "https://api.example.com/v1",
+        "pangolinOrg": "home",
+        "pangolinCa": "/etc/pangolin ca.crt",
         "piholeUrl": "https://pihole.lan:8443/admin/",
         "piholeTargetIp": "192.168.1.10",
         "piholeAllowAddresses": "127.0.0.1, 169.254.0.0/16",
@@ -161,6 +164,9 @@ def test_every_setting_can_be_written_as_text() -> None:
         unpublish=Unpublish.BLOCK,
         lock_timeout=timedelta(seconds=90),
         keep_history=7,
+        pangolin_url="https://api.example.com/v1",
+        pangolin_org="home",
+        pangolin_ca="/etc/pangolin ca.crt",
         pihole_url="https://pihole.lan:8443/admin",
         pihole_target_ip="192.168.1.10",
         pihole_api=PiholeApi.DNS_LOCAL,
@@ -214,6 +220,27 @@ def test_empty_text_counts_as_not_set_where_that_is_possible() -> None:
     trust = ("piholeCa", "piholeServerName")
 
     assert settings(dict.fromkeys((*keys, *more, *trust), " ")) == Settings()
+
+
+def test_an_operator_and_pangolin_itself_are_not_both_a_target() -> None:
+    assert problems({"targets": ["pangolin", "pangolin-api"]}) == (
+        "pic:targets has both pangolin and pangolin-api, but two of them would expose each host"
+        " twice: list pangolin for the objects of an operator, or pangolin-api to change Pangolin"
+        " itself",
+    )
+    alone = settings({"targets": "pangolin-api,pihole"})
+    assert (alone.publishes, alone.exposes) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("key", "variable"),
+    [("pangolinApiKey", "PANGOLIN_API_KEY"), ("piholePassword", "PIHOLE_PASSWORD")],
+)
+def test_a_credential_in_the_stack_is_refused_with_its_variable(key: str, variable: str) -> None:
+    assert problems({key: "hidden.secret"}) == (
+        f"pic:{key} is no setting, since the stack file would show the secret to everyone: remove"
+        f" it, create another secret, and set {variable} in the environment",
+    )
 
 
 def test_every_problem_is_reported_at_once() -> None:

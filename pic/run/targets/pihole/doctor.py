@@ -20,9 +20,11 @@ from pic.pihole.http import Client, HttpTimeouts
 from pic.pihole.lock import LockTimeouts
 from pic.pihole.v6_session import Session
 from pic.run.doctor_context import DoctorContext
-from pic.run.targets.pihole import plugin_check, remembered
+from pic.run.targets import plugin_check
+from pic.run.targets.pihole import remembered
 from pic.settings.parse import PiholeApi, Settings
 
+PLUGIN = "pihole plugin"
 REACHED, TLS, LOGIN = "pihole", "pihole TLS", "pihole login"
 RIGHTS, SEATS, RECORDS = "pihole rights", "pihole seats", "pihole records"
 CHECKS = (TLS, LOGIN, RIGHTS, SEATS, RECORDS)
@@ -60,7 +62,7 @@ def examine(
         settings: Where Pi-hole is.
         sleep: Waits between two attempts to log in.
     """
-    yield from run_check(plugin_check.NAME, lambda: plugin_check.examine(context))
+    yield from run_check(PLUGIN, lambda: plugin_check.examine(context, "pihole", PLUGIN))
     http = HttpTimeouts(CONNECT_SECONDS, context.seconds)
     timeouts = SessionTimeouts(LockTimeouts(context.seconds), http, sleep)
     try:

@@ -44,7 +44,7 @@ def test_the_state_has_the_resources_by_host_and_the_outputs_of_the_stack() -> N
         },
         {"resources": 1},
     )
-    assert stack_state.keys == {("prod", "a"), ("prod", "new")}
+    assert stack_state.identities == {("prod", "a"), ("prod", "new")}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_state_has_the_resources_by_host_and_the_outputs_of_the_stack() -> N
 )
 def test_a_stack_that_was_never_deployed_has_an_empty_state(export: dict[str, Any]) -> None:
     assert state.read(export) == StackState()
-    assert StackState().keys == frozenset()
+    assert StackState().identities == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from dev.workspace import ROOT
 from pic.core.findings import Finding, failed, passed, skipped
 from pic.pihole import answers
 from pic.pihole.lock import hold_lock
-from pic.run.targets.pihole import Pihole, doctor, plugin_check
+from pic.run.targets import plugin_check
+from pic.run.targets.pihole import Pihole, doctor
 from pic.settings.parse import PiholeApi, Settings, TargetName
 from tests.support.doctor_contexts import FakeCheckout
 from tests.support.pihole_fakes import CLUSTER, no_sleep, ours
@@ -19,6 +20,7 @@ from tests.support.pihole_fakes import CLUSTER, no_sleep, ours
 APP = "of an app"
 CLI = "of the command line"
 PLUGIN = "plugins/pihole/pulumi-resource-pihole"
+CHECK = ("pihole", "pihole plugin")
 TLS = "pihole TLS"
 CLEAR = passed(
     TLS,
@@ -401,7 +403,9 @@ def test_no_finding_contains_the_password(checkout: FakeCheckout) -> None:
 def test_the_provider_starts_on_this_python(checkout: FakeCheckout) -> None:
     context = checkout.context(root=ROOT, seconds=60.0)
 
-    assert list(plugin_check.examine(context)) == [passed("pihole plugin", f"{PLUGIN} starts")]
+    assert list(plugin_check.examine(context, *CHECK)) == [
+        passed("pihole plugin", f"{PLUGIN} starts")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -418,7 +422,7 @@ def test_a_provider_that_does_not_start_is_a_failure_and_is_killed(
     checkout.write(PLUGIN, f"#!/bin/sh\n{script}\n")
     (checkout.root / PLUGIN).chmod(0o755)
 
-    assert list(plugin_check.examine(checkout.context(seconds=seconds))) == [
+    assert list(plugin_check.examine(checkout.context(seconds=seconds), *CHECK)) == [
         failed(
             "pihole plugin",
             f"{PLUGIN} does not start: {problem}",
@@ -430,7 +434,7 @@ def test_a_provider_that_does_not_start_is_a_failure_and_is_killed(
 def test_a_provider_must_be_executable(checkout: FakeCheckout) -> None:
     checkout.write(PLUGIN, "")
 
-    assert list(plugin_check.examine(checkout.context())) == [
+    assert list(plugin_check.examine(checkout.context(), *CHECK)) == [
         failed("pihole plugin", f"{PLUGIN} is not executable", f"chmod +x {PLUGIN}", 2)
     ]
 

@@ -1,4 +1,4 @@
-"""Checks the provider of Pi-hole: can the engine find it, and does it start with this Python?"""
+"""Checks a provider of pic: can the engine find it, and does it start with this Python?"""
 
 import contextlib
 import os
@@ -14,23 +14,27 @@ from typing import IO, cast
 from pic.core.findings import USAGE, Finding, failed, passed
 from pic.run.doctor_context import DoctorContext
 
-NAME = "pihole plugin"
-FILE = "plugins/pihole/pulumi-resource-pihole"
 
+def examine(context: DoctorContext, package: str, name: str) -> Iterator[Finding]:
+    """Start the provider as the engine does, wait for its port, and stop it.
 
-def examine(context: DoctorContext) -> Iterator[Finding]:
-    """Start the provider as the engine does, wait for its port, and stop it."""
-    file = context.root / FILE
+    Args:
+        context: The folder of the project, and how long to wait.
+        package: The Pulumi package of the provider, such as `pihole`.
+        name: The name of the check.
+    """
+    path = f"plugins/{package}/pulumi-resource-{package}"
+    file = context.root / path
     if not file.is_file():
         remedy = "copy it from pic's repository; Pulumi.yaml lists it under plugins"
-        yield failed(NAME, f"{FILE} is missing", remedy, USAGE)
+        yield failed(name, f"{path} is missing", remedy, USAGE)
     elif not os.access(file, os.X_OK):
-        yield failed(NAME, f"{FILE} is not executable", f"chmod +x {FILE}", USAGE)
+        yield failed(name, f"{path} is not executable", f"chmod +x {path}", USAGE)
     elif problem := _start_problem(file, context):
         remedy = "install requirements.txt for this Python"
-        yield failed(NAME, f"{FILE} does not start: {problem}", remedy)
+        yield failed(name, f"{path} does not start: {problem}", remedy)
     else:
-        yield passed(NAME, f"{FILE} starts")
+        yield passed(name, f"{path} starts")
 
 
 def _start_problem(file: Path, context: DoctorContext) -> str:
