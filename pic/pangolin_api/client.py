@@ -9,7 +9,8 @@ from many threads; four requests are in flight at most.
   else. Pangolin may answer a second create of a host with success, so nothing relies on its 409.
 - `client.update(live, wanted)` sends what differs, in the order of `steps`. `live` comes from
   `client.reader.live`, or from what the caller remembers, which saves two requests.
-- `client.delete(id)` unpublishes, and tolerates that the resource does not exist.
+- `client.delete(id)` unpublishes, and tolerates that the resource does not exist. `removing` looks
+  besides that it is gone.
 
 A create whose answer is lost is never sent again without a look: the client reads what Pangolin
 has and decides again. After any failure, what Pangolin has is closed rather than open, and the next
@@ -25,7 +26,7 @@ from pic.core.errors import FailureClass, PangolinError
 from pic.core.json_values import MalformedError
 from pic.pangolin_api import answers, naming, parse, reading, steps
 from pic.pangolin_api.connection import Timeouts, api_key, open_connection
-from pic.pangolin_api.errors import ConflictError, GoneError, is_passing
+from pic.pangolin_api.errors import ConflictError, GoneError, UnfinishedError, is_passing
 from pic.pangolin_api.model import ListedResource, Live, Wanted
 from pic.pangolin_api.openapi import Dialect
 from pic.pangolin_api.reading import Reader
@@ -74,27 +75,45 @@ def connect(
 
 
 class Catalogue:
-    """The hosts that had a resource, by one list that many creates share."""
+    """The resources that the organisation had, by one list that many callers share.
+
+    A list that failed is not tried again: each of many hosts would wait as long for the same error.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._lock = Lock()
-        self._hosts: set[str] | None = None
+        self._rows: dict[int, ListedResource] | None = None
+        self._hosts: set[str] = set()
+        self._failure: PangolinError | None = None
 
     def may_have(self, host: str) -> bool:
         """Say whether a host had a resource when the list was read, or has been added since."""
         with self._lock:
-            return host in self._listed()
+            self._listed()
+            return host in self._hosts
 
     def add(self, host: str) -> None:
         """Note that a host has a resource now, or may have."""
         with self._lock:
-            self._listed().add(host)
+            self._hosts.add(host)
 
-    def _listed(self) -> set[str]:
-        if self._hosts is None:
-            self._hosts = {row.host for row in self._reader.resources()}
-        return self._hosts
+    def row(self, resource: int) -> ListedResource | None:
+        """Return a resource as the list had it; None if it did not have it."""
+        with self._lock:
+            return self._listed().get(resource)
+
+    def _listed(self) -> dict[int, ListedResource]:
+        if self._failure:
+            raise self._failure
+        if self._rows is None:
+            try:
+                self._rows = {row.id: row for row in self._reader.resources()}
+            except PangolinError as error:
+                self._failure = error
+                raise
+            self._hosts |= {row.host for row in self._rows.values()}
+        return self._rows
 
 
 @dataclass(slots=True)
@@ -118,7 +137,8 @@ class Client:
 
         Raises:
             ConflictError: A resource that is not ours has the host.
-            PangolinError: The host is not published as wanted.
+            UnfinishedError: The host has a resource of ours, which is not yet as wanted.
+            PangolinError: The host is not published.
         """
         _refuse(wanted)
         is_listed = self.catalogue.may_have(wanted.host)
@@ -132,8 +152,7 @@ class Client:
                 attempt += 1
                 rows = self._after_failure(error, wanted, attempt)
             else:
-                self._bring_about(live, wanted)
-                return live.id
+                return self._finish(live, wanted)
         return self._take_over(rows, wanted)
 
     def _after_failure(
@@ -212,11 +231,20 @@ class Client:
         live = self.reader.live(first.id, wanted)
         if live is None:
             raise PangolinError(f"host {wanted.host}: its resource was deleted meanwhile")
-        self._bring_about(live, wanted)
+        self._finish(live, wanted)
         for row in ours:
             if row.id != first.id:
                 self.delete(row.id)
         return first.id
+
+    def _finish(self, live: Live, wanted: Wanted) -> int:
+        try:
+            self._bring_about(live, wanted)
+        except GoneError:
+            raise
+        except PangolinError as error:
+            raise UnfinishedError(live.id, error) from error
+        return live.id
 
     def _bring_about(self, live: Live, wanted: Wanted) -> None:
         attempt = 0

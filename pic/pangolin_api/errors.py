@@ -1,9 +1,10 @@
 """Defines the answers of Pangolin that its client tells apart from other failures.
 
 PangolinError
-├── GoneError      the resource, target or rule does not exist
-├── ConflictError  another resource has the host or the niceId
-└── NoRouteError   this Pangolin does not have the route
+├── GoneError         the resource, target or rule does not exist
+├── ConflictError     another resource has the host or the niceId
+├── NoRouteError      this Pangolin does not have the route
+└── UnfinishedError   a create has left a resource that is not yet as wanted
 """
 
 from pic.core.errors import FailureClass, PangolinError
@@ -19,6 +20,18 @@ class ConflictError(PangolinError):
 
 class NoRouteError(PangolinError):
     """The server does not have the route; it says nothing about the object."""
+
+
+class UnfinishedError(PangolinError):
+    """A create has made a resource, and then failed. It is closed rather than open.
+
+    Attributes:
+        resource: Its id.
+    """
+
+    def __init__(self, resource: int, error: PangolinError) -> None:
+        super().__init__(str(error), kind=error.kind, retry_after=error.retry_after)
+        self.resource = resource
 
 
 def is_passing(error: PangolinError) -> bool:

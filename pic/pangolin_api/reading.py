@@ -111,6 +111,14 @@ class Reader:
         except GoneError:
             return None
 
+    def exists(self, resource: int) -> bool:
+        """Say whether Pangolin has a resource, by one request."""
+        try:
+            self.request("GET", self.path(resource), "getResource")
+        except GoneError:
+            return False
+        return True
+
     @property
     def org_path(self) -> str:
         """The path of the organisation."""

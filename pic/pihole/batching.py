@@ -17,6 +17,7 @@ from typing import TypeVar
 from pic.core.errors import FailureClass, PicError, PiholeError
 from pic.core.model import LiveRecord
 from pic.pihole.protocol import Hosts, RecordEdit
+from pic.provider import INTERRUPTED
 
 Owned = frozenset[str]
 OpenHosts = Callable[[Owned], AbstractContextManager[Hosts]]
@@ -245,4 +246,4 @@ class _Connection:
 
 
 def _interrupted() -> PiholeError:
-    return PiholeError("the run ended before this was done: run pic again to finish")
+    return PiholeError(INTERRUPTED)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from pulumi.provider.experimental import provider as sdk
-from pulumi.provider.experimental.property_value import Computed, PropertyValue
+from pulumi.provider.experimental.property_value import PropertyValue
 
 from pic.core.errors import PiholeError
 from pic.core.model import Family, record_id
@@ -18,17 +18,12 @@ from pic.pihole import hosts_lines, provider_config, resource
 from pic.pihole.batching import Batcher, Owned, Window
 from pic.pihole.hosts_lines import Rules
 from pic.pihole.protocol import Hosts, RecordEdit
+from pic.provider import NOT_CONFIGURED, values
+from pic.provider.values import Values, plain, wrapped
 from pic.settings.parse import PiholeApi, Settings
 
-Values = dict[str, PropertyValue]
 # Opens a session with the settings and the cluster id that the engine configured.
 OpenSession = Callable[[Settings, str, Owned], AbstractContextManager[Hosts]]
-
-# By whether the difference needs a new resource.
-_DIFF_KINDS = {
-    False: sdk.PropertyDiffKind.UPDATE,
-    True: sdk.PropertyDiffKind.UPDATE_REPLACE,
-}
 
 
 class Pihole(sdk.Provider):
@@ -48,7 +43,7 @@ class Pihole(sdk.Provider):
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         """Store the settings; send nothing to Pi-hole yet."""
-        settings, cluster_id = provider_config.read(_plain(request.args))
+        settings, cluster_id = provider_config.read(plain(request.args))
         self._settings = settings
         if settings.pihole_api is PiholeApi.V6:
             self._rules = hosts_lines.rules_for(cluster_id, settings.stack_id)
@@ -59,31 +54,13 @@ class Pihole(sdk.Provider):
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         """Validate inputs and bring them into their normal form."""
-        # Pulumi calls a value unknown if a resource that does not exist yet decides it. A preview
-        # passes such values on unchecked.
-        unknown = {key: value for key, value in request.new_inputs.items() if _is_unknown(value)}
-        inputs, problems = resource.check_inputs(_plain(request.new_inputs))
-        return sdk.CheckResponse(
-            inputs={**_values(inputs), **unknown},
-            failures=[
-                sdk.CheckFailure(name, reason) for name, reason in problems if name not in unknown
-            ],
-        )
+        inputs, problems = resource.check_inputs(plain(request.new_inputs))
+        return values.checked(request.new_inputs, inputs, problems)
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         """Compare: a new address is an update, a new name or family is a replacement."""
-        old, new = _plain(request.old_state), _plain(request.new_inputs)
-        differences = dict(resource.differences(old, new))
-        return sdk.DiffResponse(
-            changes=bool(differences),
-            replaces=[name for name, replaces in differences.items() if replaces],
-            diffs=[*differences],
-            stables=["host"],  # no update changes it, so other resources may rely on it
-            detailed_diff={
-                name: sdk.PropertyDiff(_DIFF_KINDS[replaces], input_diff=True)
-                for name, replaces in differences.items()
-            },
-        )
+        old, new = plain(request.old_state), plain(request.new_inputs)
+        return values.diffed(resource.differences(old, new), stable="host")
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         """Create a record; an equal record that exists is fine."""
@@ -101,14 +78,14 @@ class Pihole(sdk.Provider):
         """
         key = resource.parse_id(request.resource_id)
         self._own(key[0])
-        state_ip, legacy = _plain(request.properties).get("ip"), self._is_legacy(request.properties)
+        state_ip, legacy = plain(request.properties).get("ip"), self._is_legacy(request.properties)
         records = await self._configured.read()
         record = resource.find_live(records, key, state_ip, legacy=legacy)
         if record is None:
             return sdk.ReadResponse("")
-        values = _values({"host": record.host, "ip": record.ip})
-        outputs = values if record.legacy else self._outputs(values)
-        return sdk.ReadResponse(request.resource_id, outputs, values)
+        inputs = wrapped({"host": record.host, "ip": record.ip})
+        outputs = inputs if record.legacy else self._outputs(inputs)
+        return sdk.ReadResponse(request.resource_id, outputs, inputs)
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         """Change the address of a record."""
@@ -134,14 +111,14 @@ class Pihole(sdk.Provider):
     @property
     def _configured(self) -> Batcher:
         if self._batcher is None:
-            raise PiholeError("the engine has not configured the provider")
+            raise PiholeError(NOT_CONFIGURED)
         return self._batcher
 
     def _outputs(self, inputs: Values) -> Values:
         """Return the outputs of a record whose line has the marker of the stack."""
         if self._rules.legacy is None:
             return inputs
-        return {**inputs, **_values({resource.MARKER: self._rules.marker})}
+        return {**inputs, **wrapped({resource.MARKER: self._rules.marker})}
 
     def _is_legacy(self, outputs: Values) -> bool:
         """Return whether the line of a record in the state may have the marker of earlier versions.
@@ -156,19 +133,7 @@ class Pihole(sdk.Provider):
             self._configured.own(host)
 
 
-def _edit(values: Mapping[str, PropertyValue]) -> RecordEdit:
-    plain = _plain(values)
-    host, ip = str(plain.get("host")), str(plain.get("ip"))
+def _edit(properties: Mapping[str, PropertyValue]) -> RecordEdit:
+    record = plain(properties)
+    host, ip = str(record.get("host")), str(record.get("ip"))
     return RecordEdit(host, Family.of(ip), ip)
-
-
-def _plain(values: Mapping[str, PropertyValue]) -> dict[str, object]:
-    return {key: value.value for key, value in values.items()}
-
-
-def _values(plain: Mapping[str, object]) -> Values:
-    return {key: PropertyValue(str(value)) for key, value in plain.items()}
-
-
-def _is_unknown(value: PropertyValue) -> bool:
-    return isinstance(value.value, Computed)

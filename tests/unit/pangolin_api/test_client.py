@@ -8,7 +8,7 @@ import pytest
 from dev.pangolin_api import V1_22, Fault, Pangolin
 from pic.core.errors import FailureClass
 from pic.pangolin_api.client import Client
-from pic.pangolin_api.errors import ConflictError, GoneError
+from pic.pangolin_api.errors import ConflictError, GoneError, UnfinishedError
 from pic.pangolin_api.model import Health, Rule, Target, Wanted
 from tests.support.pangolin_api import HOST, Caller, Witness
 from tests.support.pangolin_client import (
@@ -334,5 +334,13 @@ def test_a_conflict_of_the_marker_is_reported() -> None:
     with pangolin() as (server, client):
         other = Caller(server).create("other")
         Caller(server)("POST", f"/resource/{other}", {"niceId": wanted().nice_id})
-        with pytest.raises(ConflictError, match="already exists"):
+        with pytest.raises(UnfinishedError, match="already exists") as caught:
+            client.create(wanted())
+        assert isinstance(caught.value.__cause__, ConflictError)
+
+
+def test_a_create_whose_resource_is_deleted_meanwhile_leaves_none() -> None:
+    with pangolin() as (server, client):
+        server.inject(Fault("answer", method="POST", status=404, body={"message": "not found"}))
+        with pytest.raises(GoneError, match="not found"):
             client.create(wanted())

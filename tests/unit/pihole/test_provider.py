@@ -1,6 +1,5 @@
 """The answers of the provider, over the protocol of the engine."""
 
-import asyncio
 import os
 import runpy
 import signal
@@ -8,20 +7,17 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import grpc
 import pytest
-from google.protobuf import empty_pb2, struct_pb2
-from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2 as proto
-from pulumi.runtime.proto import provider_pb2_grpc
 
 from pic.core.errors import FailureClass, PiholeError
 from pic.core.model import RECORD_TYPE, LiveRecord
 from pic.pihole import plugin
-from pic.pihole.plugin import serve
 from pic.pihole.provider import Pihole
 from pic.settings.parse import Settings, TakeOver
 from tests.support.pihole import MemoryPihole
+from tests.support.provider import Calls, failure, talk
 from tests.support.waiting import until
 
 CONFIGURATION = {"url": "http://pi.hole", "clusterId": "c1", "takeOver": "true"}
@@ -31,52 +27,35 @@ A = {"host": "app.lan", "ip": "10.0.0.1"}
 
 
 class Provider:
-    """A client of the provider, and the settings of the sessions that the provider opened."""
+    """Calls the provider, with the settings of the sessions that the provider opened."""
 
-    def __init__(self, pihole: MemoryPihole, port: int, configured: list[object]) -> None:
+    def __init__(self, pihole: MemoryPihole, calls: Calls, configured: list[object]) -> None:
         self.pihole = pihole
         self.configured = configured
-        channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
-        self.channel, self.stub = channel, provider_pb2_grpc.ResourceProviderStub(channel)
+        self.calls, self.stub = calls, calls.stub
 
     async def configure(self, **values: str) -> dict[str, Any]:
-        request = proto.ConfigureRequest(args=struct({**CONFIGURATION, **values}))
-        return plain(await self.stub.Configure(request))
+        return await self.calls.configure({**CONFIGURATION, **values})
 
     async def check(self, **values: object) -> dict[str, Any]:
-        return plain(await self.stub.Check(proto.CheckRequest(urn=URN, news=struct(values))))
+        return await self.calls.check(values)
 
     async def diff(self, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, Any]:
-        request = proto.DiffRequest(urn=URN, id="app.lan/A", olds=struct(old), news=struct(new))
-        return plain(await self.stub.Diff(request))
+        return await self.calls.diff("app.lan/A", old, new)
 
     async def create(self, values: Mapping[str, str], *, preview: bool = False) -> dict[str, Any]:
-        request = proto.CreateRequest(urn=URN, properties=struct(values), preview=preview)
-        return plain(await self.stub.Create(request))
+        return await self.calls.create(values, preview=preview)
 
     async def read(self, identifier: str, **values: str) -> dict[str, Any]:
-        request = proto.ReadRequest(urn=URN, id=identifier, properties=struct(values))
-        return plain(await self.stub.Read(request))
+        return await self.calls.read(identifier, values)
 
     async def update(
         self, values: Mapping[str, str], old: Mapping[str, str] = A, *, preview: bool = False
     ) -> dict[str, Any]:
-        request = proto.UpdateRequest(
-            urn=URN, id="app.lan/A", olds=struct(old), news=struct(values), preview=preview
-        )
-        return plain(await self.stub.Update(request))
+        return await self.calls.update("app.lan/A", old, values, preview=preview)
 
     async def delete(self, identifier: str, old: Mapping[str, str] = A) -> dict[str, Any]:
-        request = proto.DeleteRequest(urn=URN, id=identifier, properties=struct(old))
-        return plain(await self.stub.Delete(request))
-
-
-def struct(values: Mapping[str, object]) -> struct_pb2.Struct:
-    return ParseDict(dict(values), struct_pb2.Struct())
-
-
-def plain(message: Any) -> dict[str, Any]:
-    return MessageToDict(message)
+        return await self.calls.delete(identifier, old)
 
 
 Act = Callable[[Provider], Awaitable[Any]]
@@ -90,27 +69,10 @@ def with_provider(act: Act, pihole: MemoryPihole | None = None, parent: int = 0)
         configured.append((settings, cluster_id))
         return pihole.open(owned)
 
-    async def run() -> Any:
-        port = asyncio.get_running_loop().create_future()
-        serving = asyncio.create_task(
-            serve(Pihole(open_session), port.set_result, parent or os.getppid())
-        )
-        provider = Provider(pihole, await port, configured)
-        try:
-            return await act(provider)
-        finally:
-            await provider.channel.close()
-            if not parent:
-                os.kill(os.getpid(), signal.SIGINT)
-            await serving
+    def acting(calls: Calls) -> Awaitable[Any]:
+        return act(Provider(pihole, calls, configured))
 
-    return asyncio.run(run())
-
-
-async def failure(call: Awaitable[object]) -> str:
-    with pytest.raises(grpc.aio.AioRpcError) as error:
-        await call
-    return str(error.value.details())
+    return talk(Pihole(open_session), URN, acting, parent)
 
 
 def test_a_record_is_created_read_updated_and_deleted() -> None:
@@ -392,10 +354,6 @@ def test_the_password_is_read_when_a_session_opens() -> None:
 
     with pytest.raises(PiholeError, match="PIHOLE_PASSWORD is not set"):
         plugin.session_opener({})(settings, "c1", frozenset())
-
-
-def test_a_checkout_without_the_distribution_has_a_version_too() -> None:
-    assert plugin.installed_version("no-such-distribution") == "0.0.0"
 
 
 def test_the_plugin_prints_its_port_and_ends_at_a_signal(
