@@ -293,6 +293,17 @@ def test_a_resource_that_the_dashboard_deleted_is_no_longer_updated() -> None:
     )
 
 
+def test_a_removal_has_looked_that_the_host_is_gone() -> None:
+    with published() as (server, stored):
+        with_provider(server, lambda calls: calls.delete("1", stored))
+        requests = [f"{entry} {entry.status}" for entry in server.log[1:]]
+    assert requests == [
+        "GET /org/home/resources?page=1&pageSize=1000 200",
+        "DELETE /resource/1 200",
+        "GET /resource/1 404",
+    ]
+
+
 def test_a_resource_that_came_after_the_list_is_deleted_too() -> None:
     async def act(calls: Calls) -> None:
         made = await calls.create(properties())
