@@ -13,11 +13,10 @@ from tests.engine.recorder import record
 from tests.engine.stage import Stage
 from tests.support.waiting import until_moment
 
-INGRESSES, HOSTS = 60, 5
-KILLS = int(
-    os.environ.get("PIC_KILLS", "4")
-)  # `make kills` sets 20, and then 20 more go through the proxy
+# `make kills` sets 20, and then 20 more go through the proxy, over more hosts.
+KILLS = int(os.environ.get("PIC_KILLS", "4"))
 PROXIED_KILLS = max(1, KILLS // 2) if KILLS < 20 else KILLS
+INGRESSES, HOSTS = (20 if KILLS < 20 else 60), 5
 LATEST_KILL = 4.0  # seconds after the start of a run
 # A run writes about twenty objects within a moment near its end, which a random time would miss. So
 # three of four kills wait for a number of writes.

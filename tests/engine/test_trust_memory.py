@@ -6,6 +6,7 @@ import pytest
 
 from pic.core.names import register_name
 from pic.core.register import bucket_of
+from tests.engine.policies import without_config_maps
 from tests.engine.stage import Object, Stage
 
 LOGIN = {"pangolin.ingress.k8s.io/sso": "true"}
@@ -151,10 +152,12 @@ def test_a_register_that_is_no_json_is_written_again(deployed: Stage) -> None:
 
 
 def test_a_namespace_that_forbids_the_register_blocks_no_host(deployed: Stage) -> None:
-    deployed.settings(registerNamespace="kube-missing")
+    other = deployed.namespaces[1]
+    deployed.settings(registerNamespace=other)
     deployed.ingress("new", "new")
 
-    answer = deployed.pic("up")
+    with without_config_maps(deployed, other):
+        answer = deployed.pic("up")
 
     assert answer.code == 6, answer
     assert "register-" in answer.err
