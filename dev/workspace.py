@@ -50,7 +50,7 @@ class Workspace:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the commands, without the user's Pulumi and cluster."""
-        personal = ("PULUMI_", "PIC_", "KUBE", "PIHOLE_")
+        personal = ("PULUMI_", "PIC_", "KUBE", "PANGOLIN_", "PIHOLE_")
         rest = {key: value for key, value in os.environ.items() if not key.startswith(personal)}
         return {
             **rest,
