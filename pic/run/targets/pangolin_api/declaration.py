@@ -1,5 +1,8 @@
 """Declares planned hosts as resources of pic's own provider for Pangolin."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from pic.core import names
 from pic.core.errors import FailureClass, PangolinError
 from pic.core.model import PUBLIC_TYPE, LiveResource, Plan, Resource, Snapshot
@@ -20,7 +23,7 @@ OBJECT = "object"
 
 def declarations(plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarations:
     """Return the declarations of all hosts of a plan. The engine imports those that are live."""
-    published = snapshot.published or Published()
+    rows = _Rows.of(snapshot.published or Published())
     live = {it.key: it for it in snapshot.live if it.published}
     return Declarations(
         PUBLIC_TYPE,
@@ -28,7 +31,7 @@ def declarations(plan: Plan, snapshot: Snapshot, settings: Settings) -> Declarat
         provider(settings),
         HookSet.PUBLIC,
         DELETE_TIMEOUT,
-        [_declaration(it, published, live.get(it.key)) for it in plan.resources],
+        [_declaration(it, rows, live.get(it.key)) for it in plan.resources],
         AT_ONCE,
     )
 
@@ -47,9 +50,21 @@ def provider(settings: Settings) -> Provider:
     return Provider("pangolin", "pangolin", given)
 
 
-def _declaration(
-    resource: Resource, published: Published, live: LiveResource | None
-) -> Declaration:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What an organisation has, and the niceIds of its resources in both directions."""
+
+    published: Published
+    ids: Mapping[str, int]
+    nice_ids: Mapping[int, str]
+
+    @classmethod
+    def of(cls, published: Published) -> "_Rows":
+        ids = {row.nice_id: row.id for row in published.resources}
+        return cls(published, ids, {number: nice for nice, number in ids.items()})
+
+
+def _declaration(resource: Resource, rows: _Rows, live: LiveResource | None) -> Declaration:
     if resource.held and live and live.shallow:
         # Its paths are unknown, so declaring it could open more than is open now.
         raise PangolinError(
@@ -57,19 +72,19 @@ def _declaration(
             " again",
             kind=FailureClass.TEMPORARY,
         )
-    wanted = wanted_of(resource, published, live)
+    wanted = _wanted(resource, rows, live)
     properties = {**inputs.encode(wanted), OBJECT: "/".join(resource.key)}
     import_id = str(live.published) if live and resource.adopts else ""
     return Declaration(resource.host, properties, import_id)
 
 
-def wanted_of(resource: Resource, published: Published, live: LiveResource | None) -> Wanted:
+def _wanted(resource: Resource, rows: _Rows, live: LiveResource | None) -> Wanted:
     """Return what should be in Pangolin for a host.
 
     Raises:
         PangolinError: The base domain or the site does not exist any more.
     """
-    http, spec = resource.spec.http, resource.spec
+    http, spec, published = resource.spec.http, resource.spec, rows.published
     base = http.domain_name or ""
     host = f"{http.subdomain}.{base}" if http.subdomain else base
     domain = http.domain_id or getattr(published.domain_named(base), "id", "")
@@ -82,7 +97,7 @@ def wanted_of(resource: Resource, published: Published, live: LiveResource | Non
         )
     return Wanted(
         host=host,
-        nice_id=_nice_id(resource, host, published, live),
+        nice_id=_nice_id(resource, host, rows, live),
         domain_id=domain,
         subdomain=http.subdomain,
         targets=tuple(
@@ -113,12 +128,9 @@ def marker(label: str, stack_id: str) -> str:
     return naming.prefix(label.removeprefix(f"{PROJECT}."), stack_id)
 
 
-def _nice_id(resource: Resource, host: str, published: Published, live: LiveResource | None) -> str:
+def _nice_id(resource: Resource, host: str, rows: _Rows, live: LiveResource | None) -> str:
     stack = resource.labels.get(names.STACK_LABEL, "").removeprefix(f"{PROJECT}.")
     nice = naming.nice_id(stack, resource.labels.get(names.STACK_ID_LABEL, ""), host)
     own = live.published if live else 0
-    rows = {row.nice_id: row for row in published.resources}
-    if own and nice in rows and rows[nice].id != own:
-        # A second resource of the host, which only waits for its deletion, keeps its own.
-        return next(row.nice_id for row in published.resources if row.id == own)
-    return nice
+    # A second resource of the host, which only waits for its deletion, keeps its own.
+    return rows.nice_ids[own] if own and rows.ids.get(nice, own) != own else nice
