@@ -10,8 +10,12 @@ from pic.pangolin_api.model import Target, Wanted
 
 
 def encode(wanted: Wanted) -> dict[str, object]:
-    """Return the properties of a resource."""
-    return _present(
+    """Return the properties of a resource.
+
+    Raises:
+        ValueError: The properties cannot say something that is asked for, such as a rule.
+    """
+    properties = _present(
         host=wanted.host,
         niceId=wanted.nice_id,
         domainId=wanted.domain_id,
@@ -21,10 +25,16 @@ def encode(wanted: Wanted) -> dict[str, object]:
         enabled=wanted.enabled,
         targets=[_target(target) for target in wanted.targets],
     )
+    # What is lost on the way could be a restriction.
+    if decode(properties) != wanted:
+        raise ValueError(f"host {wanted.host}: the engine cannot carry all that is asked for")
+    return properties
 
 
 def decode(properties: Raw) -> Wanted:
     """Return what the properties of a resource ask for.
+
+    A flag that is no boolean closes the host rather than opening it.
 
     Raises:
         MalformedError: A property has the wrong type.
@@ -37,8 +47,8 @@ def decode(properties: Raw) -> Wanted:
         subdomain=text(properties.get("subdomain")) or None,
         targets=tuple(_decoded(mapping(row, "targets[]")) for row in rows),
         sso=properties.get("sso") is not False,
-        block=properties.get("blockAccess") is True,
-        enabled=properties.get("enabled") is not False,
+        block=properties.get("blockAccess") not in (None, False),
+        enabled=properties.get("enabled") in (None, True),
     )
 
 
@@ -62,7 +72,7 @@ def _decoded(row: Raw) -> Target:
         text(row.get("ip")),
         integer(row.get("port")) or 0,
         text(row.get("method")) or "http",
-        enabled=row.get("enabled") is not False,
+        enabled=row.get("enabled") in (None, True),
         path=text(row.get("path")) or None,
         match=text(row.get("pathMatchType")) or None,
         priority=integer(row.get("priority")),

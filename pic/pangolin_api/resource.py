@@ -96,10 +96,8 @@ def problems(properties: Raw) -> Iterator[tuple[str, str]]:
         if value is None:
             if name in _REQUIRED:
                 yield name, "is missing"
-        elif schema.get("type") == "string" and not isinstance(value, str):
-            yield name, "must be text"
-        elif schema.get("type") == "boolean" and not isinstance(value, bool):
-            yield name, "must be true or false"
+        elif schema is not _FIELDS[TARGETS] and not _has_type(value, schema):
+            yield name, "must be text" if schema["type"] == "string" else "must be true or false"
         else:
             yield from ((name, problem) for problem in _value_problems(name, value, properties))
 
@@ -149,8 +147,23 @@ def _fields_problems(row: Raw) -> Iterator[str]:
         number = integer(row.get(name))
         if number is None or number < 1 or (name == "port" and number > 65535):
             yield f"{where}: {name} is missing or not a possible number"
-    if not isinstance(row.get("ip"), str) or not row["ip"]:
+    if not row.get("ip"):
         yield f"{where}: ip is missing"
+    for name in sorted(row.keys() & _TARGET.keys() - {"siteId", "port"}):
+        if row[name] is not None and not _has_type(row[name], _TARGET[name]):
+            yield f"{where}: {name} is no {_TARGET[name]['type']}"
+
+
+def _has_type(value: object, schema: Mapping[str, object]) -> bool:
+    match schema.get("type"):
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return integer(value) is not None
+        case _:
+            return True
 
 
 def differences(old: Raw, new: Raw) -> Iterator[tuple[str, bool]]:
