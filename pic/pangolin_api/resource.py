@@ -160,10 +160,8 @@ def _has_type(value: object, schema: Mapping[str, object]) -> bool:
             return isinstance(value, str)
         case "boolean":
             return isinstance(value, bool)
-        case "integer":
-            return integer(value) is not None
         case _:
-            return True
+            return integer(value) is not None
 
 
 def differences(old: Raw, new: Raw) -> Iterator[tuple[str, bool]]:
