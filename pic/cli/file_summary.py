@@ -10,7 +10,7 @@ from pic.cli import common
 from pic.core.files import FilesRead
 from pic.core.model import Plan, Snapshot
 from pic.core.visible import visible
-from pic.planning import selection
+from pic.planning import foreign_classes, selection
 from pic.settings.parse import Settings, TargetName
 
 MOST_CLASSES = 10
@@ -58,7 +58,7 @@ def _counts(snapshot: Snapshot, files: FilesRead, plan: Plan, settings: Settings
 
 def _any_ours(snapshot: Snapshot, files: FilesRead, settings: Settings) -> bool:
     # An Ingress that cannot be read counts as well: its notice says what is wrong.
-    named = any(selection.is_ours(name, settings) for name in files.classes if name)
+    named = any(foreign_classes.is_ours(name, settings) for name in files.classes if name)
     if named or snapshot.cluster_id:
         return named
     return selection.any_ours(snapshot.ingresses, snapshot.classes, settings)

@@ -4,12 +4,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pic.cli import common, file_summary
 from pic.core.errors import RefusedError, SettingsError
 from pic.core.visible import visible
-from pic.report import html, markdown, tables
+from pic.planning.serialise import Json
+from pic.report import accounts, html, markdown, summary
 from pic.report import review as reviews
 from pic.report import text as text_report
 from pic.report.review import Review
@@ -24,10 +26,22 @@ DIFFERENT = 7
 
 FORMATS: Mapping[str, Callable[[Review], str]] = {
     "text": lambda review: f"{text_report.render_review(review)}\n",
-    "json": lambda review: json.dumps(reviews.as_json(review), indent=2, ensure_ascii=False) + "\n",
+    "json": lambda review: json.dumps(_json(review), indent=2, ensure_ascii=False) + "\n",
     "markdown": markdown.render_review,
     "html": html.render_review,
 }
+
+
+def _json(review: Review) -> Json:
+    sources = accounts.as_json(review.sources, rows=review.all_sources)
+    return {**reviews.as_json(review), **({"sources": sources} if review.sources else {})}
+
+
+def add_all(verb: argparse.ArgumentParser) -> None:
+    """Add the flag that shows every Ingress."""
+    verb.add_argument(
+        "--all", action="store_true", help="show what became of each Ingress, ignored ones as well"
+    )
 
 
 def add(verb: argparse.ArgumentParser) -> None:
@@ -58,6 +72,7 @@ def add(verb: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the report to a file (default: standard output)",
     )
+    add_all(verb)
     verb.add_argument(
         "--expect-no-changes", action="store_true", help="exit with 7 if there are changes"
     )
@@ -71,6 +86,33 @@ def add_snapshot(verb: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="use a file of pic snapshot instead of the cluster: this needs no credentials",
     )
+
+
+def add_offline(verb: argparse.ArgumentParser) -> None:
+    """Add the flags that plan from files alone."""
+    verb.add_argument(
+        "--offline", action="store_true", help="plan from --manifests only, without a cluster"
+    )
+    verb.add_argument(
+        "--complete",
+        action="store_true",
+        help="with --offline: what the files lack of a kind that they have does not exist",
+    )
+
+
+def check_sources(options: argparse.Namespace) -> None:
+    """Refuse flags that contradict each other about what to read.
+
+    Raises:
+        SettingsError: They do.
+    """
+    if options.offline and not options.manifests:
+        raise SettingsError(["--offline needs --manifests, since it reads nothing else"])
+    if options.complete and not options.offline:
+        raise SettingsError(["--complete needs --offline: a cluster is always read as a whole"])
+    if options.offline and options.snapshot:
+        raise SettingsError(["--offline and --snapshot exclude each other: use one of them"])
+    check_stdin(options.manifests, [options.snapshot])
 
 
 def compare(options: argparse.Namespace, environment: Mapping[str, str]) -> Comparison:
@@ -98,13 +140,14 @@ def deliver(review: Review, options: argparse.Namespace, environment: Mapping[st
     Raises:
         SettingsError: A file cannot be written.
     """
+    review = replace(review, all_sources=options.all)
     text = FORMATS[options.output](review)
     if options.out == STDOUT:
         sys.stdout.write(text)
     else:
         _write(text, options.out, "w")
-    if summary := environment.get(SUMMARY):
-        _write(markdown.render_review(review), summary, "a")
+    if path := environment.get(SUMMARY):
+        _write(markdown.render_review(review), path, "a")
     return _conclude(review, options)
 
 
@@ -125,6 +168,6 @@ def _conclude(review: Review, options: argparse.Namespace) -> int:
         common.fail(options, f"the guard refuses these changes: {reasons}", code, digest)
         return code
     if options.expect_no_changes and review.has_changes:
-        common.fail(options, f"there are changes: {tables.counts(review)}", DIFFERENT)
+        common.fail(options, f"there are changes: {summary.counts(review)}", DIFFERENT)
         return DIFFERENT
     return 0

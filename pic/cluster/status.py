@@ -173,12 +173,15 @@ def counts_line(report: StatusReport) -> str:
     )
 
 
-def as_json(report: StatusReport, held: Sequence[Raw] = ()) -> str:
+def as_json(
+    report: StatusReport, held: Sequence[Raw] = (), extra: Mapping[str, object] | None = None
+) -> str:
     """Return the report as JSON, with complete messages.
 
     Args:
         report: The report.
         held: The changes that wait for an acknowledgement, as JSON.
+        extra: Further keys of the document.
     """
     rows = [
         {
@@ -195,4 +198,5 @@ def as_json(report: StatusReport, held: Sequence[Raw] = ()) -> str:
     ]
     counts = {readiness.value: count for readiness, count in report.counts.items()}
     document = {"version": VERSION, "counts": counts, "resources": rows, "held": list(held)}
+    document |= extra or {}
     return json.dumps(document, indent=2, ensure_ascii=False)

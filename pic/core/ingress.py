@@ -112,6 +112,8 @@ class Ingress:
         annotations: A value is None if a manifest file has a null.
         going: The deletion of the Ingress or of its namespace; None if neither is being deleted.
         slips: What is wrong with its annotations in a file; nothing for a live Ingress.
+        origin: The file and the line that it comes from; empty for a live Ingress. It decides
+            nothing, so it does not make two Ingresses differ.
     """
 
     namespace: str
@@ -125,6 +127,7 @@ class Ingress:
     default_backend: Backend | None = None
     going: Deletion | None = None
     slips: Slips = Slips()
+    origin: str = field(default="", compare=False)
 
     @property
     def hosts(self) -> tuple[str, ...]:

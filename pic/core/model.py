@@ -23,6 +23,7 @@ from pic.core.ingress import Deletion, Ingress, IngressClass, Service
 from pic.core.notices import Notice
 from pic.core.published import Published
 from pic.core.register import Register, StateMemory
+from pic.core.sources import Source
 
 # The kind that pic declares, in the API group of the Pangolin operator.
 VERSION = "v1alpha1"
@@ -447,6 +448,11 @@ class Plan:
             so it holds no removal.
         no_record_survives: The same for the DNS records.
         next_change: When time alone next changes the plan, in RFC 3339; empty for never.
+        sources: What became of each Ingress, whatever its class is; empty if planning kept no full
+            trail.
+        departures: Why live objects of ours are not planned, by namespace and name, and live DNS
+            records, by host and family.
+        weakenings: Why hosts lose login or block, by host.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -457,6 +463,10 @@ class Plan:
     no_host_survives: bool = False
     no_record_survives: bool = False
     next_change: str = ""
+    # These say why and not what, so two plans do not differ by them.
+    sources: tuple[Source, ...] = field(default=(), compare=False)
+    departures: Mapping[tuple[str, str], str] = field(default_factory=dict, compare=False)
+    weakenings: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class _RecordKey(Protocol):

@@ -89,6 +89,8 @@ LOOK_ALIKES = LookAlikes(
 # Keys that may take protection away from a host if a file has them twice.
 _SENSITIVE = frozenset({"enabled", "sso", "block-access"})
 _PROTECTING = frozenset({"sso", "block-access"})
+# Keys that decide the public hosts.
+_MOVING = frozenset({"domain-name", "subdomain"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class IngressOptions:
         hosts_unknown: The unreadable value is one that decides the public hosts.
         unguarded: Annotations of another controller that limit who may open the hosts, if none of
             ours says it.
+        unusable: The first value for which the hosts stay as they are; None if `holds` is false.
     """
 
     enabled: Switch = Switch.ABSENT
@@ -115,6 +118,7 @@ class IngressOptions:
     hosts_unknown: bool = False
     unguarded: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
+    unusable: Problem | None = field(default=None, compare=False)
 
 
 NO_OPTIONS = IngressOptions()
@@ -177,7 +181,7 @@ class _Reader:
         self.values = values
         self.alikes = alikes
         self.problems: list[Problem] = []
-        self.unreadable: set[str] = set()
+        self.unreadable: dict[str, Problem] = {}
 
     def options(self) -> IngressOptions:
         self.report_unknown()
@@ -194,10 +198,12 @@ class _Reader:
             path_regex=self.flag("path-regex"),
             scheme=self.value("backend-scheme", _scheme, "http or https"),
         )
+        moving = [it for name, it in self.unreadable.items() if name in _MOVING]
         return replace(
             options,
             holds=bool(self.unreadable),
-            hosts_unknown=bool(self.unreadable & {"domain-name", "subdomain"}),
+            hosts_unknown=bool(moving),
+            unusable=next(iter([*moving, *self.unreadable.values()]), None),
             problems=tuple(self.problems),
         )
 
@@ -213,18 +219,18 @@ class _Reader:
 
     def report(self, name: str, allowed: str, effect: str = "") -> None:
         """Report an unreadable value; without an effect of its own it holds the hosts."""
-        if not effect:
-            self.unreadable.add(name)
-            effect = HOLDS
+        holds = not effect
+        effect = effect or HOLDS
         value = self.values[name]
         # Kubernetes allows 256 KiB of annotations on an object. A message needs only the beginning.
         shown = "null" if value is None else repr(value)[:80]
         if variable := not_filled_in(value or ""):
             shown = f"{shown} ({variable})"
         message = f"{PREFIX}{name} is {shown}, but must be {allowed}: {effect}"
-        self.problems.append(
-            Problem(Reason.INVALID_ANNOTATION, message, annotation=f"{PREFIX}{name}")
-        )
+        problem = Problem(Reason.INVALID_ANNOTATION, message, annotation=f"{PREFIX}{name}")
+        self.problems.append(problem)
+        if holds:
+            self.unreadable[name] = problem
 
     def protection(self, name: str, effect: str) -> bool:
         # Only a manifest file can have a null: `sso:` without a value. Its author seems to want

@@ -37,15 +37,25 @@ _SCHEMES = {
 _H2C = frozenset({"grpc", "http2", "h2c", "kubernetes.io/h2c"})
 
 
+# What decides the scheme of a backend.
+BY_ANNOTATION = "annotation pangolin.ingress.k8s.io/backend-scheme"
+BY_PORT, BY_SETTING = "appProtocol of the port", "pic:backendScheme"
+
+
 class BackendError(ProblemError):
     """Reports a backend that cannot receive traffic."""
 
 
 class Resolved(NamedTuple):
-    """A target without a path, and perhaps a remark about how its scheme came about."""
+    """A target without a path, and perhaps a remark about how its scheme came about.
+
+    Attributes:
+        scheme_origin: What decided the scheme.
+    """
 
     target: Target
     remark: Problem | None = None
+    scheme_origin: str = BY_ANNOTATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +155,8 @@ class Resolver:
         method = by_port or self.settings.backend_scheme
         if by_port is None and remark is None and method == "http":
             remark = _guess(service, port)
-        return Resolved(Target(address, number, method), remark)
+        origin = BY_PORT if by_port else BY_SETTING
+        return Resolved(Target(address, number, method), remark, origin)
 
     def _scheme_of(self, service: str, port: ServicePort) -> tuple[str | None, Problem | None]:
         # Pangolin itself can forward HTTP/2 without TLS, which the CRD of operators cannot say.

@@ -7,8 +7,8 @@ part of the changes, so that an acknowledgement covers exactly that (ADR 2).
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pic.core.held import Held, acknowledging
@@ -112,6 +112,9 @@ class Changes:
         going: Objects of ours that Kubernetes is deleting. They count as gone.
         waiting: The resources that have to wait for one of those. Everything else here counts
             them as if they had not to.
+        departures: Why objects are removed, by namespace and name, and DNS records, by host and
+            family.
+        weakenings: Why hosts lose protection, by host.
     """
 
     stack: str
@@ -131,6 +134,9 @@ class Changes:
     records: RecordChanges = NO_RECORD_CHANGES
     going: tuple[LiveResource, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    # These say why and not what, so changes do not differ by them.
+    departures: Mapping[tuple[str, str], str] = field(default_factory=dict, compare=False)
+    weakenings: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def digest(self) -> str:
@@ -210,7 +216,15 @@ def between(
         other_stack_id=memory.other_stack_id,
         held=plan.held,
         register=changed_buckets(plan.register, memory.stored),
+        departures={**_given_up(changes, plan.held), **plan.departures},
+        weakenings=plan.weakenings,
     )
+
+
+def _given_up(changes: Changes, held: Sequence[Held]) -> dict[tuple[str, str], str]:
+    """Return why objects go whose host waits in another way, by namespace and name."""
+    reasons = {change.host: change.reason for change in held}
+    return {live.key: reasons[live.host] for live in changes.removed if live.host in reasons}
 
 
 class _Comparison:

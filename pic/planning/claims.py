@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from pic.core import names
 from pic.core.ingress import Ingress, IngressPath, Rule
-from pic.core.model import LiveResource, Organization, TunnelRef, Unreadable
+from pic.core.model import LiveResource, TunnelRef, Unreadable
 from pic.core.notices import Reason
-from pic.planning import annotations, host_policy, hosts
+from pic.planning import annotations, base_domains, host_policy, hosts
 from pic.planning.annotations import IngressOptions
+from pic.planning.base_domains import Basis, Split
 from pic.planning.inventory import Inventory
 from pic.planning.memory import Memory
 from pic.planning.notice_log import NoticeLog, Problem
@@ -35,6 +36,8 @@ class Claim:
         subdomain: What precedes the base domain; None at the apex.
         unverified: The tunnel's organisation has no verified domain that covers the host.
         blocked: Why pic cannot tell what this Ingress wants for the host; None if it can.
+        rule_host: The host of the rule, before annotations move it.
+        basis: What decided the base domain; None for a blocked claim.
     """
 
     host: str
@@ -45,7 +48,9 @@ class Claim:
     unverified: bool = False
     tunnel: ResolvedTunnel | Problem | None = None
     paths: tuple[IngressPath, ...] = ()
-    blocked: Reason | None = None
+    blocked: Problem | None = None
+    rule_host: str = ""
+    basis: Basis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +79,49 @@ class Claims:
         self._tunnels = tunnels
         self._inventory = inventory
         self._settings = settings
-        self._notices = notices
+        self._notices, self._trail = notices, notices.trail
 
     def of(self, selected: Selected) -> Iterator[Claim]:
         """Yield the claims of an Ingress that `pic:hostPolicy` allows."""
-        return filter(self._allowed, self._of(selected))
+        return filter(self._keeps, self._of(selected))
 
     def of_unreadable(self, unreadable: Unreadable) -> Iterator[Claim]:
         """Yield claims on the live hosts of an Ingress that cannot be read."""
         if unreadable.kind != "Ingress":
             return iter(())
         ingress = Ingress(unreadable.namespace, unreadable.name, unreadable.uid, unreadable.created)
-        return filter(self._allowed, self._held(ingress, IngressOptions(), Reason.INVALID_OBJECT))
+        problem = Problem(Reason.INVALID_OBJECT, unreadable.problem)
+        return filter(self._keeps, self._held(ingress, IngressOptions(), problem))
+
+    def _keeps(self, claim: Claim) -> bool:
+        """Record a claim, and say whether it is allowed."""
+        self._trail.claim(claim)
+        return self._allowed(claim)
 
     def _of(self, selected: Selected) -> Iterator[Claim]:
         by_host = self._paths_by_host(selected.ingress)
-        options = selected.options
-        # One subdomain for several hosts would give all of them the same public host.
-        if options.subdomain and len(by_host) > 1:
-            self._notices.add(selected.ingress, _needs_one_host(len(by_host)))
-        elif not options.hosts_unknown:
+        problem = self._hosts_problem(selected, len(by_host))
+        if problem is None:
             for host, paths in by_host.items():
                 yield from self._claim(selected, host, tuple(paths))
             return
-        yield from self._held(selected.ingress, options, Reason.INVALID_ANNOTATION)
+        # Without live hosts there is nothing that could stay as it is.
+        if not self._inventory.owned_by(selected.ingress.key):
+            for host in by_host:
+                self._trail.refuse(selected.ingress, host, problem)
+        yield from self._held(selected.ingress, selected.options, problem)
 
-    def _held(self, ingress: Ingress, options: IngressOptions, blocked: Reason) -> Iterator[Claim]:
+    def _hosts_problem(self, selected: Selected, count: int) -> Problem | None:
+        """Return why the public hosts of an Ingress are unknown; None if they are known."""
+        options = selected.options
+        # One subdomain for several hosts would give all of them the same public host.
+        if options.subdomain and count > 1:
+            problem = _needs_one_host(count)
+            self._notices.add(selected.ingress, problem)
+            return problem
+        return options.unusable if options.hosts_unknown else None
+
+    def _held(self, ingress: Ingress, options: IngressOptions, blocked: Problem) -> Iterator[Claim]:
         """Yield a blocked claim on each live host of an Ingress, so that it stays as it is."""
         for live in self._inventory.owned_by(ingress.key):
             yield Claim(live.host, ingress, options, blocked=blocked)
@@ -115,7 +137,7 @@ class Claims:
             if paths or not rule.paths:
                 by_host[host] += paths
         if not ingress.rules:
-            self._notices.add(ingress, _no_rules(ingress))
+            self._notices.refuse(ingress, "", _no_rules(ingress))
         return by_host
 
     def _host(self, ingress: Ingress, rule: Rule) -> str | None:
@@ -123,13 +145,14 @@ class Claims:
         # `_` is how nginx configurations write "any host".
         if rule.host in ("", "_"):
             message = "a rule without a host is skipped: set its host"
-            self._notices.add(ingress, Problem(Reason.EMPTY_HOST, message))
+            self._notices.refuse(ingress, "", Problem(Reason.EMPTY_HOST, message))
             return None
         try:
             return hosts.public(rule.host)
         except hosts.UnusableHostError as error:
             # 253 characters are the most that a host name may have.
-            self._notices.add(ingress, _not_exposed(rule.host[:253], error))
+            host = rule.host[:253]
+            self._notices.refuse(ingress, host, _not_exposed(host, error))
             return None
 
     def _without_solvers(self, ingress: Ingress, host: str, rule: Rule) -> list[IngressPath]:
@@ -144,11 +167,12 @@ class Claims:
     ) -> Iterator[Claim]:
         ingress, options = selected.ingress, selected.options
         tunnel = self._tunnel(selected, host)
-        domain, subdomain, unverified = self._split(host, options, tunnel)
+        split = self._split(host, options, tunnel)
+        domain, subdomain, unverified = split.domain, split.subdomain, split.unverified
         try:
-            public = _public(domain, subdomain)
+            public = base_domains.public(domain, subdomain)
         except hosts.UnusableHostError as error:
-            self._notices.add(ingress, _not_exposed(host, error))
+            self._notices.refuse(ingress, host, _not_exposed(host, error))
             return
         # If annotations move a host, the result depends on the base domain. While that domain is
         # uncertain, the result may be wrong, so the live hosts stay.
@@ -156,10 +180,21 @@ class Claims:
         owned = {live.host for live in self._inventory.owned_by(ingress.key)}
         if problem and owned and public not in owned:
             self._notices.add(ingress, problem)
-            yield from self._held(ingress, options, problem.reason)
+            yield from self._held(ingress, options, problem)
             return
-        blocked = Reason.INVALID_ANNOTATION if options.holds else None
-        yield Claim(public, ingress, options, domain, subdomain, unverified, tunnel, paths, blocked)
+        yield Claim(
+            public,
+            ingress,
+            options,
+            domain,
+            subdomain,
+            unverified,
+            tunnel,
+            paths,
+            options.unusable,
+            rule_host=host,
+            basis=split.basis,
+        )
 
     def _tunnel(self, selected: Selected, host: str) -> ResolvedTunnel | Problem:
         """Return the tunnel that the live object of a host keeps, else the one of the settings."""
@@ -200,30 +235,24 @@ class Claims:
         tunnel: ResolvedTunnel | Problem,
     ) -> bool:
         """Say whether a host with a tunnel becomes one of some live hosts."""
-        domain, subdomain, unverified = self._split(host, selected.options, tunnel)
+        split = self._split(host, selected.options, tunnel)
         # Without a verified domain, nothing says where an annotation moves the host.
-        if unverified or isinstance(tunnel, Problem):
+        if split.unverified or isinstance(tunnel, Problem):
             return True
         try:
-            return _public(domain, subdomain) in live_hosts
+            return base_domains.public(split.domain, split.subdomain) in live_hosts
         except hosts.UnusableHostError:
             return False
 
-    def _split(
-        self, host: str, options: IngressOptions, tunnel: ResolvedTunnel | Problem
-    ) -> tuple[str, str | None, bool]:
+    def _split(self, host: str, options: IngressOptions, tunnel: ResolvedTunnel | Problem) -> Split:
         organization = tunnel.organization if isinstance(tunnel, ResolvedTunnel) else None
-        return _split(host, options, organization, self._settings)
+        return base_domains.split(host, options, organization, self._settings)
 
     def _allowed(self, claim: Claim) -> bool:
         problem = host_policy.refusal(claim.host, claim.ingress.namespace, self._settings)
         if problem:
-            self._notices.add(claim.ingress, problem)
+            self._notices.refuse(claim.ingress, claim.host, problem)
         return problem is None
-
-
-def _public(domain: str, subdomain: str | None) -> str:
-    return hosts.public(f"{subdomain}.{domain}" if subdomain else domain)
 
 
 def _not_exposed(host: str, error: hosts.UnusableHostError) -> Problem:
@@ -255,28 +284,6 @@ def _uncertain(host: str, tunnel: ResolvedTunnel | Problem, *, unverified: bool)
             host,
         )
     return None
-
-
-def _split(
-    host: str, options: IngressOptions, organization: Organization | None, settings: Settings
-) -> tuple[str, str | None, bool]:
-    """Return base domain, subdomain, and whether the organisation leaves the host uncovered."""
-    # Pangolin accepts only verified domains, so they come first. The Public Suffix List comes last,
-    # because it does not know which zones their owners have delegated.
-    verified = hosts.suffix_of(host, _covering(host, organization)) if organization else None
-    base = verified or hosts.suffix_of(host, settings.domains) or hosts.registrable(host)
-    domain = options.domain or base
-    # A host below the domain of the annotation is split there. Any other host keeps its subdomain
-    # and moves below that domain.
-    stem = domain if hosts.is_under(host, domain) else base
-    subdomain = options.subdomain or hosts.subdomain(host, stem)
-    by_annotation = options.domain is not None and stem == options.domain
-    return domain, subdomain, organization is not None and verified is None and not by_annotation
-
-
-def _covering(host: str, organization: Organization) -> tuple[str, ...]:
-    exact = {domain for domain in organization.exact if domain != host}
-    return tuple(domain for domain in organization.verified if domain not in exact)
 
 
 def settle(
@@ -360,7 +367,7 @@ def _decide(
     message = f"{host} goes to Ingress {winner.namespace}/{winner.name}, because {why}"
     for claim in claims:
         if claim.ingress.namespace != winner.namespace:
-            notices.add(claim.ingress, Problem(Reason.HOST_CONFLICT, message, host))
+            notices.refuse(claim.ingress, host, Problem(Reason.HOST_CONFLICT, message, host))
     winners = tuple(claim for claim in claims if claim.ingress.namespace == winner.namespace)
     live = incumbents.get(winner.namespace)
     return Contest(host, winners, None if live is None or live.going else live)

@@ -126,6 +126,7 @@ def _records(requests: Sequence[DnsRequest], context: _Context) -> Iterator[Reco
     ours = context.live.ours(requests[0].host)
     requests = list(_present(requests, context)) if context.is_read and not ours else requests
     first = next((request for request in requests if request.addresses is not None or ours), None)
+    _record_problems(requests, context.notices)
     if first is None:
         return
     held = first.addresses is None
@@ -137,7 +138,8 @@ def _records(requests: Sequence[DnsRequest], context: _Context) -> Iterator[Reco
     owners = tuple(dict.fromkeys(request.owner for request in agreeing))
     for request in requests:
         if request.addresses is not None and request not in agreeing:
-            context.notices.add(request.ingress, _conflict(request, first.ingress))
+            problem = _conflict(request, first.ingress)
+            context.notices.refuse_record(request.ingress, request.host, problem)
     if shadow := context.shadows.get(first.host):
         message = f"Pi-hole answers {first.host} with {shadow}, so its record has no effect"
         problem = Problem(Reason.RECORD_SHADOWED, message, first.host)
@@ -148,14 +150,21 @@ def _records(requests: Sequence[DnsRequest], context: _Context) -> Iterator[Reco
             yield record
 
 
+def _record_problems(requests: Iterable[DnsRequest], notices: NoticeLog) -> None:
+    for request in requests:
+        if request.problem:
+            notices.trail.refuse_record(request.ingress, request.host, request.problem)
+
+
 def _present(requests: Iterable[DnsRequest], context: _Context) -> Iterator[DnsRequest]:
     """Yield the requests of Ingresses that Kubernetes is not deleting, and report the others."""
     for request in requests:
         if going := request.ingress.going:
             effect = f"no DNS record is made for {request.host}"
-            context.notices.put(
-                deletions.source_notice(request.ingress, going, request.host, effect, "")
-            )
+            notice = deletions.source_notice(request.ingress, going, request.host, effect, "")
+            context.notices.put(notice)
+            problem = Problem(notice.reason, notice.message)
+            context.notices.trail.refuse_record(request.ingress, request.host, problem)
         else:
             yield request
 
@@ -178,5 +187,8 @@ def _may_declare(record: Record, ingress: Ingress, context: _Context) -> bool:
     problem = foreign_records.problem(
         record, others, context.settings, ours=ours, shadowed=shadowed
     )
+    may = ours or problem.reason is Reason.RECORD_TAKEN_OVER
     context.notices.add(ingress, problem)
-    return ours or problem.reason is Reason.RECORD_TAKEN_OVER
+    if not may:
+        context.notices.trail.refuse_record(ingress, record.host, problem)
+    return may

@@ -24,6 +24,8 @@ TARGET_IP = f"{PREFIX}target-ip"
 MANAGED_HOSTS = f"{PREFIX}managed-hosts"
 
 _HELD = dns_look_alikes.HELD
+# The notice about the annotation that reads like one of ours says which.
+_HIDDEN = Problem(Reason.UNKNOWN_ANNOTATION, "an unknown annotation hides what it requests")
 
 # The annotations below the prefix, as the documentation shows them.
 KEYS = (
@@ -55,11 +57,13 @@ class DnsRequest:
 
     Attributes:
         addresses: None if the annotations cannot be read now.
+        problem: Why they cannot be read; None if they can.
     """
 
     host: str
     addresses: tuple[str, ...] | None
     ingress: Ingress
+    problem: Problem | None = None
 
     @property
     def owner(self) -> Owner:
@@ -124,12 +128,12 @@ def requests_of_all(
 
 
 def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterator[DnsRequest]:
-    register = annotations.switch(ingress.annotations, REGISTER)
+    register, unreadable = annotations.switch(ingress.annotations, REGISTER), _HIDDEN
     if register is Switch.UNREADABLE:
         shown = str(ingress.annotations[REGISTER])[:80]
         message = f"{REGISTER} is {shown!r}, but must be true or false: {_HELD}"
-        problem = Problem(Reason.INVALID_ANNOTATION, message, annotation=REGISTER)
-        notices.add(ingress, problem)
+        unreadable = Problem(Reason.INVALID_ANNOTATION, message, annotation=REGISTER)
+        notices.add(ingress, unreadable)
     if selection.ignored(ingress):
         return
     hidden = dns_look_alikes.report(ingress, notices, registered=register is Switch.ON)
@@ -139,19 +143,28 @@ def _requests_of(ingress: Ingress, settings: Settings, notices: NoticeLog) -> It
         notices.add(ingress, problem)
     if register is Switch.UNREADABLE or hidden:
         # Problems with its hosts do not matter while it is unclear which records it requests.
-        addresses, requested = None, dict.fromkeys(_hosts(ingress, settings, NoticeLog()))
+        wanted: tuple[str, ...] | Problem = unreadable
+        requested = dict.fromkeys(_hosts(ingress, settings, NoticeLog()))
     else:
-        addresses = _addresses(ingress, settings, notices)
+        wanted = _addresses(ingress, settings, notices)
         requested = _usable(ingress, settings, notices)
     for host in requested:
         if _is_allowed(host, ingress, settings, notices):
-            yield DnsRequest(host, addresses, ingress)
+            request = _request(host, wanted, ingress)
+            notices.trail.request(request)
+            yield request
+
+
+def _request(host: str, wanted: tuple[str, ...] | Problem, ingress: Ingress) -> DnsRequest:
+    if isinstance(wanted, Problem):
+        return DnsRequest(host, None, ingress, wanted)
+    return DnsRequest(host, wanted, ingress)
 
 
 def _is_allowed(host: str, ingress: Ingress, settings: Settings, notices: NoticeLog) -> bool:
     problem = host_policy.refusal(host, ingress.namespace, settings)
     if problem:
-        notices.add(ingress, problem)
+        notices.refuse_record(ingress, host, problem)
     return problem is None
 
 
@@ -161,7 +174,7 @@ def _usable(ingress: Ingress, settings: Settings, notices: NoticeLog) -> dict[st
         message = (
             f"it requests DNS records but has no usable host: set the host of a rule, or {HOSTS}"
         )
-        notices.add(ingress, Problem(Reason.NO_HOSTS, message))
+        notices.refuse_record(ingress, "", Problem(Reason.NO_HOSTS, message))
     return usable
 
 
@@ -182,13 +195,15 @@ def _hosts(ingress: Ingress, settings: Settings, notices: NoticeLog) -> Iterator
         if problem:
             shown = name[:253]
             message = f"{shown} gets no DNS record: {problem}"
-            notices.add(ingress, Problem(Reason.INVALID_HOST, message, shown))
+            notices.refuse_record(ingress, shown, Problem(Reason.INVALID_HOST, message, shown))
         else:
             yield host
 
 
-def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tuple[str, ...] | None:
-    """Return an IPv4 address and perhaps an IPv6 address; None if they are not usable."""
+def _addresses(
+    ingress: Ingress, settings: Settings, notices: NoticeLog
+) -> tuple[str, ...] | Problem:
+    """Return an IPv4 address and perhaps an IPv6 address, or why they are not usable."""
     annotation = ingress.annotations.get(TARGET_IP)
     source, text = TARGET_IP, annotation
     if text is None:
@@ -205,15 +220,16 @@ def _addresses(ingress: Ingress, settings: Settings, notices: NoticeLog) -> tupl
         )
         problem = Problem(Reason.INVALID_TARGET_IP, message, annotation=TARGET_IP)
         notices.add(ingress, problem)
-        return None
+        return problem
     for address in addresses:
         if reason := reserved.address_problem(address, settings):
             message = (
                 f"{source} is {text[:80]!r}, but {address} {reason}: if you mean it, add it to"
                 " pic:piholeAllowAddresses"
             )
-            notices.add(ingress, Problem(Reason.INVALID_TARGET_IP, message, annotation=TARGET_IP))
-            return None
+            problem = Problem(Reason.INVALID_TARGET_IP, message, annotation=TARGET_IP)
+            notices.add(ingress, problem)
+            return problem
     if len(addresses) > 1 and settings.pihole_api is PiholeApi.DNS_LOCAL:
         message = (
             f"{addresses[1]} gets no record: pic:piholeApi dns-local supports IPv4 addresses only"

@@ -24,11 +24,12 @@ def judge(request: PlanRequest, plan: Plan, notices: NoticeLog) -> Plan:
     inventory = Inventory(request.snapshot.live, request.memory)
     resources = {resource.host: resource for resource in plan.resources}
     records = {record_id(record): record for record in plan.records}
-    hosts, entries = HostGuard(request, inventory, resources), RecordGuard(request, records)
+    hosts = HostGuard(request, inventory, resources, trail=notices.trail)
+    entries = RecordGuard(request, records, notices.trail)
     candidates: list[Candidate | RecordCandidate] = [*hosts.candidates(), *entries.candidates()]
     acknowledged = _acknowledged(request, plan, [it.held for it in candidates], notices)
     if moved := _acknowledged_moves(candidates, acknowledged):
-        hosts = HostGuard(request, inventory, resources, moved)
+        hosts = HostGuard(request, inventory, resources, moved, notices.trail)
     judged: list[Candidate | RecordCandidate] = [*hosts.candidates(), *entries.candidates()]
     waiting = [it for it in judged if it.held.digest not in acknowledged]
     of_hosts = [it for it in waiting if isinstance(it, Candidate)]

@@ -8,20 +8,24 @@ held host stops no other, and a run that holds something still does the rest (do
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pic.core import names
 from pic.core.held import Held, Verdict, digest_of
+from pic.core.ingress import Ingress
 from pic.core.model import LiveResource, Resource, Target
 from pic.core.register import GoneBy, HostEntry
-from pic.planning import annotations, removals
+from pic.planning import annotations, departures, removals
 from pic.planning.annotations import Switch
 from pic.planning.inventory import Inventory
 from pic.planning.live_form import live_form
 from pic.planning.registering import entry_of_live, tunnel_of
 from pic.planning.removals import Removal
 from pic.planning.request import PlanRequest
+from pic.planning.trail import Key, Trail
 
 LOGIN, BLOCK = "login", "access block"
+_ANNOTATIONS = {LOGIN: departures.SSO, BLOCK: departures.BLOCK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class HostGuard:
         inventory: The live objects.
         planned: The planned resources by host.
         permitted: The hosts whose move is acknowledged.
+        trail: Why planning decided as it did.
     """
 
     def __init__(
@@ -63,7 +68,9 @@ class HostGuard:
         inventory: Inventory,
         planned: Mapping[str, Resource],
         permitted: Collection[str] = (),
+        trail: Trail | None = None,
     ) -> None:
+        self._trail = trail or Trail()
         self._settings, self._snapshot = request.settings, request.snapshot
         self._memory, self._limits = request.memory, request.memory.limits
         self._inventory = inventory
@@ -92,6 +99,10 @@ class HostGuard:
             *_beyond(self._retargeted(waiting), self._limits.retargeted(count)),
             *(() if self.nothing_survives else self._removals()),
         ]
+
+    @cached_property
+    def _by_key(self) -> Mapping[Key, Ingress]:
+        return {ingress.key: ingress for ingress in self._snapshot.ingresses}
 
     @property
     def nothing_survives(self) -> bool:
@@ -138,7 +149,11 @@ class HostGuard:
             entry = entry or next(map(entry_of_live, objects), None)
             lost = entry and _lost_protection(entry, objects, resource)
             if entry and lost:
-                reason = f"no Ingress asks for its {lost} any more"
+                names_ = [_ANNOTATIONS[it] for it in (LOGIN, BLOCK) if it in lost]
+                why = departures.unasked(resource, self._by_key, names_)
+                reason = (
+                    f"no Ingress asks for its {lost} any more{f': {why.text}' if why.text else ''}"
+                )
                 change = (lost, _protection(resource))
                 yield self._candidate(Verdict.WEAKENED, entry, change, reason, (live, resource))
 
@@ -165,8 +180,12 @@ class HostGuard:
         going = [Removal(live.host, live.namespace) for live in counted.values()]
         entries = self._memory.register.hosts.values()
         for removal in removals.beyond_limits(going, entries, self._memory, self._live_count()):
+            live = counted[removal.name]
             reason = "pic has removed as many hosts as it may (pic:maxRemovals, pic:removalWindow)"
-            yield self._removal(Verdict.REMOVED, counted[removal.name], reason)
+            why = self._trail.departures.get(live.key)
+            yield self._removal(
+                Verdict.REMOVED, live, f"{why.text}, but {reason}" if why else reason
+            )
 
     def _removal(self, verdict: Verdict, live: LiveResource, reason: str) -> Candidate:
         entry = self._memory.entry(live.host) or entry_of_live(live)

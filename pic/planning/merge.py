@@ -21,7 +21,7 @@ from pic.core.model import (
     Target,
     TunnelRef,
 )
-from pic.core.notices import Notice, Reason, Ref
+from pic.core.notices import Reason
 from pic.planning import deletions, in_pangolin, routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest
@@ -79,6 +79,7 @@ class Merger:
 
     def resource(self, contest: Contest) -> Resource | None:
         """Return what should exist for a host; None for nothing."""
+        self.notices.trail.settle(contest)
         resource = self._wanted(contest)
         return None if resource and self._is_withheld(contest, resource) else resource
 
@@ -91,6 +92,8 @@ class Merger:
         for claim in claims:
             problem = foreign_notices.unprotected(contest.host, claim.options.unguarded, hold=hold)
             self.notices.add(claim.ingress, problem)
+            if hold:
+                self._stop(contest, problem)
         return hold and bool(claims)
 
     def _wanted(self, contest: Contest) -> Resource | None:
@@ -101,17 +104,24 @@ class Merger:
         # One blocked claim holds a live host, even if other Ingresses of the host can be read. A
         # resource without that claim would lose its paths.
         if not claims or (contest.live and any(claim.blocked for claim in contest.claims)):
+            for claim in contest.claims:
+                if claim.blocked:
+                    self._stop(contest, claim.blocked)
             return self._held(contest)
         head = claims[0]
         self._report_options(contest.host, claims)
-        tunnel = self._tunnel(head)
+        tunnel = self._tunnel(contest, head)
         routing = self._routes(contest.host, claims)
         name = contest.live.name if contest.live else _name(head)
         if tunnel is None or self._obstructed(contest, claims, name) or unprotected:
             return self._held(contest)
         if not routing.routes or (contest.live and routing.flaws & HOLDING):
+            self._stop(contest, _decisive(routing))
             return None if routing.flaws <= DELETING else self._held(contest)
         return self._resource(contest, claims, self._spec(contest, head, tunnel, routing), name)
+
+    def _stop(self, contest: Contest, problem: Problem) -> None:
+        self.notices.trail.stop(contest, problem.reason, problem.message)
 
     @property
     def _crd(self) -> str:
@@ -170,6 +180,7 @@ class Merger:
         )
         for problem in filter(None, problems):
             self.notices.add(claims[0].ingress, problem)
+            self._stop(contest, problem)
         return any(problems)
 
     def _claimed_elsewhere(self, contest: Contest, head: Claim, name: str) -> Problem | None:
@@ -229,6 +240,8 @@ class Merger:
             if going := ingress.going:
                 notice = deletions.source_notice(ingress, going, contest.host, effect, now)
                 self.notices.put(notice)
+                if _waits(claim, contest.live):
+                    self.notices.trail.stop(contest, notice.reason, notice.message)
 
     def _unprotected(self, contest: Contest) -> bool:
         """Say whether claims ask for protection that the CRD cannot express, and report them."""
@@ -242,9 +255,9 @@ class Merger:
             " public: upgrade the Pangolin operator, or remove the annotation"
         )
         for claim in claims:
-            self.notices.add(
-                claim.ingress, Problem(Reason.PROTECTION_UNSUPPORTED, message, contest.host)
-            )
+            problem = Problem(Reason.PROTECTION_UNSUPPORTED, message, contest.host)
+            self.notices.add(claim.ingress, problem)
+            self._stop(contest, problem)
         return bool(claims)
 
     def _report_options(self, host: str, claims: Sequence[Claim]) -> None:
@@ -266,10 +279,11 @@ class Merger:
             if claim.options.block_access:
                 self.notices.add(claim.ingress, Problem(Reason.BLOCK_ACCESS, message))
 
-    def _tunnel(self, head: Claim) -> TunnelRef | None:
+    def _tunnel(self, contest: Contest, head: Claim) -> TunnelRef | None:
         tunnel = head.tunnel
         if isinstance(tunnel, Problem):
             self.notices.add(head.ingress, tunnel)
+            self._stop(contest, tunnel)
         elif tunnel and tunnel.waiting:
             message = (
                 f"tunnel {tunnel.ref.name} is not ready (status: {tunnel.waiting}); its hosts are"
@@ -282,6 +296,7 @@ class Merger:
 
     def _routes(self, host: str, claims: Sequence[Claim]) -> Routes:
         routing = Routes(host, self.resolver, self.notices)
+        self.notices.trail.route(routing)
         for claim in claims:
             routing.add(claim)
         # This loop comes second, because a root path of any Ingress wins over every default
@@ -339,6 +354,13 @@ class Merger:
         return replace(best.target, path=None, match=None, priority=None)
 
 
+def _decisive(routing: Routes) -> Problem:
+    """Return the flaw for which a host loses its last path, or is held."""
+    problems = [problem for _, problem in routing.broken]
+    holding = (problem for problem in problems if problem.reason in HOLDING)
+    return next(holding) if routing.routes else problems[0]
+
+
 # What to do about an object that blocks a host.
 _WAYS_OUT = {
     OwnerKind.OTHER_STACK: "it belongs to another stack: remove the host there",
@@ -352,36 +374,6 @@ _WAYS_OUT = {
 
 def _single_order(route: Route) -> tuple[bool, int, tuple[int, str, str]]:
     return not route.match.is_root, route.match.length, routes.order(route.target)
-
-
-def repaired_label_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
-    """Report the objects of ours that lost their labels, which the plan sets again."""
-    return [
-        Notice(
-            Reason.LABELS_REPAIRED,
-            Ref("PangolinResource", resource.namespace, resource.name),
-            "another client removed its labels: pic sets them again",
-            resource.host,
-        )
-        for resource in plan
-        if inventory.owner_kinds.get(resource.key) is OwnerKind.STRIPPED
-    ]
-
-
-def left_behind_notices(inventory: Inventory, plan: Sequence[Resource]) -> list[Notice]:
-    """Report the objects of the earlier stack that the plan does not take over."""
-    planned = {resource.key for resource in plan}
-    return [
-        Notice(
-            Reason.LEFT_BEHIND,
-            Ref("PangolinResource", live.namespace, live.name),
-            "it belongs to the stack in pic:adoptFrom, and no Ingress of this stack asks for it:"
-            " pic leaves it unchanged",
-            live.host or None,
-        )
-        for live in inventory.earlier
-        if live.key not in planned
-    ]
 
 
 def _waits(claim: Claim, live: LiveResource | None) -> bool:

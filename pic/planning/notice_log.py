@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pic.core.ingress import Ingress
 from pic.core.notices import Notice, Reason, Ref
+from pic.planning.trail import Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,16 @@ class ProblemError(ValueError):
 
 
 class NoticeLog:
-    """Collects notices and drops duplicates.
+    """Collects notices and drops duplicates, together with the trail of the decisions.
 
     Duplicates are normal: a missing tunnel, for example, is a problem of every host of an Ingress.
+
+    Attributes:
+        trail: Why planning decided as it did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, trail: Trail | None = None) -> None:
+        self.trail = Trail() if trail is None else trail
         self._notices: dict[Notice, None] = {}
 
     def add(self, ingress: Ingress, problem: Problem) -> None:
@@ -59,6 +64,16 @@ class NoticeLog:
                 hosts=() if problem.host else ingress.hosts,
             )
         )
+
+    def refuse(self, ingress: Ingress, host: str, problem: Problem) -> None:
+        """Add a notice about a host that an Ingress does not get."""
+        self.trail.refuse(ingress, host, problem)
+        self.add(ingress, problem)
+
+    def refuse_record(self, ingress: Ingress, host: str, problem: Problem) -> None:
+        """Add a notice about a host whose DNS record an Ingress does not get."""
+        self.trail.refuse_record(ingress, host, problem)
+        self.add(ingress, problem)
 
     def put(self, notice: Notice) -> None:
         """Add a notice about any object."""

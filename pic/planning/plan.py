@@ -9,17 +9,24 @@ from dataclasses import replace
 
 from pic.core.model import Plan
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import edits, file_notices, guarding, register_notices
+from pic.core.sources import Source
+from pic.planning import accounting, edits, file_notices, guarding, register_notices
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import Planner, PlanRequest
+from pic.planning.trail import FullTrail, Trail
 
 
-def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
+def build(request: PlanRequest, planners: Iterable[Planner], trail: Trail | None = None) -> Plan:
     """Return one plan with the parts of all planners and their notices, sorted.
 
     Without a stack, the plan is only a translation of files, so no guard judges it.
+
+    Args:
+        request: What the plan depends on.
+        planners: What plans each part.
+        trail: Gets the decisions. Only with a `FullTrail` does the plan account for every Ingress.
     """
-    notices = NoticeLog()
+    notices = NoticeLog(trail)
     for unreadable in request.snapshot.unreadable:
         about = Ref(unreadable.kind, unreadable.namespace, unreadable.name)
         notices.put(Notice(Reason.INVALID_OBJECT, about, unreadable.problem))
@@ -40,4 +47,18 @@ def build(request: PlanRequest, planners: Iterable[Planner]) -> Plan:
         register_notices.add(request, notices)
     for notice in edits.notices(request.snapshot.live, plan.resources):
         notices.put(notice)
-    return replace(plan, notices=notices.sorted())
+    kept = notices.trail
+    return replace(
+        plan,
+        notices=notices.sorted(),
+        sources=_sources(request, plan, kept),
+        departures={key: str(why) for key, why in kept.departures.items()},
+        weakenings={host: str(why) for host, why in kept.weakenings.items()},
+    )
+
+
+def _sources(request: PlanRequest, plan: Plan, trail: Trail) -> tuple[Source, ...]:
+    # Without an answer of Pangolin itself, no Ingress was looked at.
+    if not isinstance(trail, FullTrail) or request.snapshot.silent:
+        return ()
+    return accounting.sources(request.snapshot, plan, trail)

@@ -9,6 +9,7 @@ from pic.core.register import RecordEntry
 from pic.planning import record_ownership, removals
 from pic.planning.removals import Removal
 from pic.planning.request import PlanRequest
+from pic.planning.trail import Trail
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,10 @@ class RecordCandidate:
 class RecordGuard:
     """Judges the changes of DNS records."""
 
-    def __init__(self, request: PlanRequest, planned: Mapping[str, Record]) -> None:
+    def __init__(
+        self, request: PlanRequest, planned: Mapping[str, Record], trail: Trail | None = None
+    ) -> None:
+        self._departures = (trail or Trail()).departures
         self._settings, self._snapshot = request.settings, request.snapshot
         self._memory, self._limits = request.memory, request.memory.limits
         self._planned = planned
@@ -91,7 +95,9 @@ class RecordGuard:
         live = {"": len(self._live)}
         for removal in removals.beyond_limits(counted, entries, self._memory, live):
             reason = "pic has removed as many records as it may (pic:maxRemovals)"
-            change = (self._live[removal.name].ip, "")
+            record = self._live[removal.name]
+            why, change = self._departures.get(record.key), (record.ip, "")
+            reason = f"{why.text}, but {reason}" if why else reason
             yield self._candidate(Verdict.REMOVED, removal.name, change, reason)
 
     def _candidate(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pic.core import names
 from pic.core.model import Resource, Snapshot
 from pic.core.notices import Notice, Reason, Ref
-from pic.planning import deletions, merge
+from pic.planning import deletions, departures, live_notices, merge
 from pic.planning.absences import Absences
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claims, settle
@@ -54,12 +54,13 @@ def plan(request: PlanRequest, notices: NoticeLog) -> tuple[Resource, ...]:
     resources = tuple(filter(None, map(merger.resource, contests)))
     for notice in (
         *(() if settings.publishes else _too_many(snapshot, resources, settings.operator_limit)),
-        *merge.repaired_label_notices(inventory, resources),
-        *merge.left_behind_notices(inventory, resources),
+        *live_notices.repaired_label_notices(inventory, resources),
+        *live_notices.left_behind_notices(inventory, resources),
         *deletions.object_notices(inventory.going, resources, snapshot.now),
         *absences.notices(),
     ):
         notices.put(notice)
+    departures.record(request, inventory, resources, notices.trail)
     return resources
 
 

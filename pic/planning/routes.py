@@ -25,12 +25,14 @@ class Route(NamedTuple):
 
     Attributes:
         written: The path as the Ingress has it, with its place, for messages.
+        scheme_origin: What decided the scheme.
     """
 
     target: Target
     match: PathMatch
     ingress: Ingress
     written: str
+    scheme_origin: str = ""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,7 @@ class Routes:
     Attributes:
         routes: The usable ones, in the order of the claims and their paths.
         flaws: Why other paths are missing.
+        broken: The paths that are missing, each with its problem.
     """
 
     host: str
@@ -47,6 +50,7 @@ class Routes:
     notices: NoticeLog
     routes: list[Route] = field(default_factory=list)
     flaws: set[Reason] = field(default_factory=set)
+    broken: list[tuple[Ingress, Problem]] = field(default_factory=list)
     _taken: set[tuple[str | None, str | None]] = field(default_factory=set)
     _defaulted: bool = False
 
@@ -97,7 +101,7 @@ class Routes:
 
     def _resolve(self, backend: Backend | None, match: PathMatch, where: str, claim: Claim) -> None:
         try:
-            target, remark = self.resolver.resolve(
+            target, remark, origin = self.resolver.resolve(
                 backend, claim.ingress.namespace, claim.options.scheme
             )
         except BackendError as error:
@@ -106,13 +110,14 @@ class Routes:
         if remark:
             self.notices.add(claim.ingress, self._located(remark, where))
         target = replace(target, path=match.path, match=match.match, priority=match.priority)
-        self.routes.append(Route(target, match, claim.ingress, where))
+        self.routes.append(Route(target, match, claim.ingress, where, origin))
 
     def _located(self, problem: Problem, where: str) -> Problem:
         return replace(problem, message=f"{where}: {problem.message}", host=self.host)
 
     def _flaw(self, claim: Claim, problem: Problem) -> None:
         self.flaws.add(problem.reason)
+        self.broken.append((claim.ingress, problem))
         self.notices.add(claim.ingress, problem)
 
 

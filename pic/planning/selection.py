@@ -6,17 +6,18 @@ cert-manager and canaries of ingress-nginx repeat the host of another Ingress, s
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cache, partial
 
 from pic.core.files import FilesRead
 from pic.core.ingress import Ingress, IngressClass, IngressPath, ServiceBackend
 from pic.core.notices import Reason
+from pic.core.sources import Ignored, Stop
 from pic.planning import annotations
 from pic.planning.absences import DEFAULT_CLASS, Absences
 from pic.planning.annotations import IngressOptions, Switch
 from pic.planning.foreign import notices as foreign_notices
 from pic.planning.foreign import reading
+from pic.planning.foreign_classes import OWN_CLASS, ForeignClasses, is_ours
 from pic.planning.notice_log import NoticeLog, Problem
 from pic.settings.kinds import INGRESS_CLASS
 from pic.settings.parse import ForeignProtection, Settings
@@ -26,7 +27,9 @@ SOLVER_LABEL = "acme.cert-manager.io/http01-solver"
 SOLVER_SERVICE = "cm-acme-http-solver-"
 CHALLENGE = "/.well-known/acme-challenge/"
 
-_OWN_CLASS = "pangolin"
+DISABLED = Stop(Ignored.DISABLED, f"its annotation {annotations.PREFIX}enabled is false")
+
+_TUNNEL = f"{annotations.PREFIX}tunnel-name"
 _SSO = f"{annotations.PREFIX}sso"
 
 
@@ -37,16 +40,25 @@ class Selected:
     Attributes:
         options: What its annotations ask for.
         class_tunnel: The tunnel that its class stands for.
+        class_name: The class that counts; that of the cluster for an Ingress without one.
+        class_origin: What makes this tunnel that of the class.
     """
 
     ingress: Ingress
     options: IngressOptions
     class_tunnel: str
+    class_name: str = ""
+    class_origin: str = ""
 
     @property
     def tunnel(self) -> str:
         """The tunnel of the annotation, else of the class; perhaps with a namespace."""
         return self.options.tunnel or self.class_tunnel
+
+    @property
+    def tunnel_origin(self) -> str:
+        """What names the tunnel: an annotation, the class, or a setting."""
+        return f"annotation {_TUNNEL}" if self.options.tunnel else self.class_origin
 
 
 def select(
@@ -67,17 +79,26 @@ def select(
     """
     # Only an Ingress without a class needs the default class, so only that one misses it.
     default = cache(partial(_default_class, classes, settings, absences or Absences()))
+    trail, foreign_classes = notices.trail, ForeignClasses(classes, settings)
     for ingress in ingresses:
         name = _our_class(ingress, default, settings)
-        options = _options(ingress, settings) if name else annotations.NO_OPTIONS
-        if not name or options.enabled is Switch.OFF:
+        if not name:
+            trail.ignored[ingress.key] = foreign_classes.stop(class_of(ingress))
+            continue
+        options = _options(ingress, settings)
+        if options.enabled is Switch.OFF:
+            trail.ignored[ingress.key] = DISABLED
             continue
         if reason := ignored(ingress):
+            trail.ignored[ingress.key] = Stop(reason, _WHY_IGNORED[reason])
             notices.add(ingress, Problem(reason, _WHY_IGNORED[reason]))
             continue
         for problem in (*options.problems, *annotations.slips(ingress)):
             notices.add(ingress, problem)
-        yield Selected(ingress, options, _class_tunnel(name, settings))
+        tunnel, origin = _class_tunnel(name, settings)
+        selected = Selected(ingress, options, tunnel, name, origin)
+        trail.select(selected)
+        yield selected
 
 
 def _options(ingress: Ingress, settings: Settings) -> IngressOptions:
@@ -98,6 +119,14 @@ def class_of(ingress: Ingress) -> str:
     return ingress.class_name or ingress.annotations.get(annotations.LEGACY_CLASS) or ""
 
 
+def class_origin(ingress: Ingress) -> str:
+    """Say what gives an Ingress its class."""
+    if ingress.class_name:
+        return "spec.ingressClassName"
+    annotated = ingress.annotations.get(annotations.LEGACY_CLASS)
+    return f"annotation {annotations.LEGACY_CLASS}" if annotated else "default class"
+
+
 def any_ours(
     ingresses: Iterable[Ingress], classes: tuple[IngressClass, ...] | None, settings: Settings
 ) -> bool:
@@ -114,14 +143,6 @@ def _our_class(ingress: Ingress, default: Callable[[], str], settings: Settings)
     return name if is_ours(name, settings) else ""
 
 
-def is_ours(name: str, settings: Settings) -> bool:
-    """Say whether a class is one of those whose Ingresses pic exposes."""
-    # The suffix names the tunnel, so a class without one cannot be meant.
-    if name == f"{_OWN_CLASS}-":
-        return False
-    return any(fnmatchcase(name, pattern) for pattern in settings.ingress_classes if pattern)
-
-
 def _default_class(
     classes: tuple[IngressClass, ...] | None, settings: Settings, absences: Absences
 ) -> str:
@@ -130,19 +151,22 @@ def _default_class(
         return ""
     # A plan from files need not include the classes. Then the setting alone decides.
     if classes is None:
-        return _OWN_CLASS
+        return OWN_CLASS
     defaults = sorted(ingress_class.name for ingress_class in classes if ingress_class.default)
     if not defaults and absences.tolerates(INGRESS_CLASS, "", DEFAULT_CLASS):
-        return _OWN_CLASS
+        return OWN_CLASS
     # Several classes may be marked as default. The first by name counts, whatever their order.
     return next((name for name in defaults if is_ours(name, settings)), "")
 
 
-def _class_tunnel(name: str, settings: Settings) -> str:
-    suffix = name.removeprefix(f"{_OWN_CLASS}-")
+def _class_tunnel(name: str, settings: Settings) -> tuple[str, str]:
+    """Return the tunnel of a class, and what says so."""
+    suffix = name.removeprefix(f"{OWN_CLASS}-")
     if suffix == name:
-        return settings.default_tunnel
-    return settings.tunnel_class_mapping.get(suffix, suffix)
+        return settings.default_tunnel, "pic:defaultTunnel"
+    if suffix in settings.tunnel_class_mapping:
+        return settings.tunnel_class_mapping[suffix], "pic:tunnelClassMapping"
+    return suffix, f"class {name}"
 
 
 _WHY_IGNORED = {

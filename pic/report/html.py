@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 
 from pic.core.visible import visible
-from pic.report import tables
+from pic.report import accounts, summary, tables
 from pic.report.review import Review
 from pic.report.tables import Column, Section
 
@@ -44,14 +44,18 @@ def _lines(review: Review) -> Iterator[str]:
     yield f"<title>{_safe(title)}</title>"
     yield f"<style>\n{_STYLE}\n</style>"
     yield f"<h1>{_safe(title)}</h1>"
-    yield f'<p class="counts">{_safe(tables.counts(review))}</p>'
+    yield f'<p class="counts">{_safe(summary.counts(review))}</p>'
     if review.refusals:
         yield from _refusal(review)
     if review.changes.held:
         yield from _held(review)
     for section in tables.review_sections(review):
         yield from _section(section)
-    yield f'<p class="foot">{_safe(tables.footer(review))}</p>'
+    if review.sources:
+        if review.all_sources:
+            yield from _section(accounts.section(review.sources))
+        yield f'<p class="foot">{_safe(accounts.line(review.sources))}</p>'
+    yield f'<p class="foot">{_safe(summary.footer(review))}</p>'
     yield "</html>"
 
 

@@ -12,8 +12,9 @@ from operator import itemgetter
 
 from pic.core import shares
 from pic.core.model import Plan
+from pic.core.sources import Source
 from pic.core.visible import visible
-from pic.report import tables
+from pic.report import accounts, summary, tables
 from pic.report import text as text_report
 from pic.report.review import Review
 from pic.report.tables import Section
@@ -36,19 +37,37 @@ def render_review(review: Review) -> str:
         f"<!-- pic:review:{review.project}.{review.stack} -->",
         f"### Changes to stack {code(review.stack)}{': refused' if review.refusals else ''}",
         "",
-        f"**{tables.counts(review)}**",
+        f"**{summary.counts(review)}**",
     ]
     if review.refusals:
         head += ["", *_refusal(review)]
     if review.changes.held:
         head += ["", *_held(review)]
-    return _document(head, tables.review_sections(review), ["", code(tables.footer(review))])
+    sections = [*tables.review_sections(review), *_sources(review.sources, review.all_sources)]
+    foot = ["", *_line_of(review.sources), code(summary.footer(review))]
+    return _document(head, sections, foot)
 
 
-def render_plan(plan: Plan) -> str:
-    """Return a plan."""
+def render_plan(plan: Plan, *, everything: bool = False) -> str:
+    """Return a plan.
+
+    Args:
+        plan: The plan.
+        everything: Whether to show what became of each Ingress.
+    """
     head = ["### Plan", "", f"**{text_report.counts(plan)}**"]
-    return _document(head, tables.plan_sections(plan), [])
+    if plan.sources:
+        head += ["", code(accounts.line(plan.sources))]
+    sections = [*tables.plan_sections(plan), *_sources(plan.sources, everything)]
+    return _document(head, sections, [])
+
+
+def _line_of(sources: Sequence[Source]) -> list[str]:
+    return [code(accounts.line(sources)), ""] if sources else []
+
+
+def _sources(sources: Sequence[Source], everything: bool) -> list[Section]:  # noqa: FBT001 - one use
+    return [accounts.section(sources)] if everything and sources else []
 
 
 def _refusal(review: Review) -> Iterator[str]:

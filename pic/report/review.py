@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pic.core.held import Held
-from pic.core.model import LiveRecord, Plan, Record, Resource, Spec, record_id
+from pic.core.model import LiveRecord, LiveResource, Plan, Record, Resource, Spec, record_id
 from pic.core.notices import Level, Notice, Reason, Ref
 from pic.core.outside import OutsideExposure
+from pic.core.sources import Source
 from pic.planning import serialise
 from pic.planning.changes import Changes, Move, Update
 from pic.planning.guard import Refusal
@@ -49,12 +50,18 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A host that loses protection: `login`, `block` or both. `after` is its new access."""
+    """A host that loses protection: `login`, `block` or both.
+
+    Attributes:
+        after: Its new access.
+        why: What its Ingresses say; empty if pic does not know.
+    """
 
     host: str
     lost: tuple[str, ...]
     after: Access
     namespace: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ class Review:
         stale_acknowledgement: An acknowledgement that was given for other changes.
         held_records: DNS records that stay unchanged because their Ingress cannot be understood.
         outside: PangolinResources that the branch itself adds, changes or removes, sorted by host.
+        sources: What became of each Ingress.
+        all_sources: Whether to show them all, and not only their counts.
     """
 
     project: str
@@ -85,6 +94,8 @@ class Review:
     stale_acknowledgement: str = ""
     held_records: tuple[Record, ...] = ()
     outside: tuple[OutsideExposure, ...] = ()
+    sources: tuple[Source, ...] = ()
+    all_sources: bool = False
 
     @property
     def has_changes(self) -> bool:
@@ -152,6 +163,7 @@ def build(
         refusals=tuple(refusals),
         stale_acknowledgement=_stale(acknowledgement, changes, refusals),
         held_records=tuple(_unresolved(plan)),
+        sources=plan.sources,
     )
 
 
@@ -217,7 +229,8 @@ def _losses(plan: Plan, changes: Changes) -> Iterator[Loss]:
         lost.setdefault(weakening.host, []).append(_PROTECTION[weakening.field])
     for host in sorted(lost):
         resource = resources[host]
-        yield Loss(host, tuple(lost[host]), access(resource.spec), resource.namespace)
+        why = changes.weakenings.get(host, "")
+        yield Loss(host, tuple(lost[host]), access(resource.spec), resource.namespace, why)
 
 
 def as_json(review: Review) -> Json:
@@ -240,11 +253,16 @@ def as_json(review: Review) -> Json:
             for opening in review.openings
         ],
         "weakened": [
-            {"host": loss.host, "loses": list(loss.lost), "after": loss.after}
+            {
+                "host": loss.host,
+                "loses": list(loss.lost),
+                "after": loss.after,
+                **({"why": loss.why} if loss.why else {}),
+            }
             for loss in review.losses
         ],
         "outside": list(map(_json_outside, review.outside)),
-        "removed": [{"host": live.host or None, **_key(live.key)} for live in changes.removed],
+        "removed": [_json_removal(live, changes) for live in changes.removed],
         "moved": [
             {
                 "host": move.resource.host,
@@ -260,6 +278,11 @@ def as_json(review: Review) -> Json:
         "heldCommand": review.held_command if changes.held else None,
         "notices": [serialise.notice(notice) for notice in review.notices],
     }
+
+
+def _json_removal(live: LiveResource, changes: Changes) -> Json:
+    why = changes.departures.get(live.key)
+    return {"host": live.host or None, **_key(live.key), **({"why": why} if why else {})}
 
 
 def held_json(held: Held) -> Json:
@@ -298,7 +321,7 @@ def _json_records(review: Review) -> Json:
         "live": changes.live_count,
         "planned": changes.planned_count,
         "compared": changes.compared,
-        "removed": [_json_record(record) for record in changes.removed],
+        "removed": [_json_gone(record, review.changes) for record in changes.removed],
         "updated": [
             {"host": update.record.host, "old": update.live.ip, "new": update.record.ip}
             for update in changes.updated
@@ -309,6 +332,11 @@ def _json_records(review: Review) -> Json:
         ],
         "held": [_json_record(record) for record in review.held_records],
     }
+
+
+def _json_gone(record: LiveRecord, changes: Changes) -> Json:
+    why = changes.departures.get(record.key)
+    return {**_json_record(record), **({"why": why} if why else {})}
 
 
 def _json_record(record: Record | LiveRecord) -> Json:

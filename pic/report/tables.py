@@ -4,12 +4,11 @@ Text, Markdown and HTML take their words from here, so that they agree on the sa
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pic.core.model import LiveRecord, LiveResource, Plan, Record, Resource
-from pic.core.notices import Level, Notice
+from pic.core.notices import Notice
 from pic.core.outside import OutsideChange, OutsideExposure
 from pic.planning.changes import Changes
 from pic.report.review import Review, access
@@ -35,69 +34,6 @@ def tunnel(resource: Resource) -> str:
     if ref is None:
         return ""
     return f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
-
-
-def counts(review: Review) -> str:
-    """Return the review in one line, without the counts that are zero."""
-    changes, levels = review.changes, Counter(notice.level for notice in review.notices)
-    # With a branch, the review has only the notices that the branch causes.
-    new = "" if review.hidden_notices is None else "new "
-    parts = [
-        _many(len(review.openings), "host becomes public", "hosts become public"),
-        _many(len(review.losses), "host loses protection", "hosts lose protection"),
-        _many(len(review.outside), "exposure outside pic", "exposures outside pic"),
-        _many(len(changes.removed), "host no longer declared", "hosts no longer declared"),
-        _many(len(changes.moved), "host moved", "hosts moved"),
-        _many(len(changes.created), "new host", "new hosts"),
-        _many(len(changes.updated), "host changed", "hosts changed"),
-        *_record_counts(review),
-        _many(len(changes.held), "change held", "changes held"),
-        _many(len(changes.register), "part of the register", "parts of the register"),
-        _many(levels[Level.WARNING], f"{new}warning", f"{new}warnings"),
-        _many(levels[Level.NORMAL], f"{new}remark", f"{new}remarks"),
-    ]
-    shown = [part for part in parts if part]
-    # Without changes there may still be notices.
-    if not review.has_changes:
-        shown.insert(0, "no changes")
-    return f"{', '.join(shown)} ({_sizes(review)})"
-
-
-def _record_counts(review: Review) -> Iterator[str]:
-    changes = review.changes.records
-    yield _many(len(changes.removed), "DNS record removed", "DNS records removed")
-    yield _many(len(changes.created), "new DNS record", "new DNS records")
-    yield _many(len(changes.updated), "DNS record changed", "DNS records changed")
-    yield _many(len(review.held_records), "DNS record held", "DNS records held")
-
-
-def _sizes(review: Review) -> str:
-    changes, records = review.changes, review.changes.records
-    hosts = f"{changes.live_count:,} live, {changes.planned_count:,} planned"
-    if not review.has_records:
-        return hosts
-    live = f"{records.live_count:,} live" if records.compared else "not compared"
-    return f"{hosts}; DNS records: {live}, {records.planned_count:,} planned"
-
-
-def footer(review: Review) -> str:
-    """Return the digest and the cluster of a review, and how many notices it hides."""
-    parts = [f"digest {review.changes.digest}"]
-    if review.changes.cluster_id:
-        parts.append(f"cluster {review.changes.cluster_id}")
-    if review.hidden_notices:
-        hidden = _many(
-            review.hidden_notices,
-            "notice is not shown: it exists without the branch too",
-            "notices are not shown: they exist without the branch too",
-        )
-        parts.append(hidden)
-    return " · ".join(parts)
-
-
-def _many(count: int, one: str, many: str) -> str:
-    """Return the count with its words; empty if it is zero."""
-    return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +81,8 @@ def _section(title: str, columns: tuple[Column, ...], rows: Iterable[tuple[str, 
 
 
 _HOST, _ADDRESS, _ACCESS = Column("Host"), Column("Address"), Column("Access", literal=False)
+_WHY = Column("Why")
+REMOVED_RECORDS = "Removed DNS records"
 _OBJECT, _TUNNEL, _BACKENDS = Column("Object"), Column("Tunnel"), Column("Backends")
 
 
@@ -211,10 +149,27 @@ def _exposure(review: Review) -> Iterator[Section]:
             for opening in review.openings
         ),
     )
+    explained = any(loss.why for loss in review.losses)
     yield _section(
         "Hosts that lose protection",
-        (_HOST, Column("Protection lost", literal=False), Column("Access after", literal=False)),
-        ((loss.namespace, (loss.host, ", ".join(loss.lost), loss.after)) for loss in review.losses),
+        (
+            _HOST,
+            Column("Protection lost", literal=False),
+            Column("Access after", literal=False),
+            *([_WHY] if explained else []),
+        ),
+        (
+            (
+                loss.namespace,
+                (
+                    loss.host,
+                    ", ".join(loss.lost),
+                    loss.after,
+                    *([loss.why or None] if explained else []),
+                ),
+            )
+            for loss in review.losses
+        ),
     )
     yield _section(
         "Exposures outside pic",
@@ -243,10 +198,21 @@ def _outside(exposure: OutsideExposure) -> Row:
 
 
 def _removals(changes: Changes) -> Iterator[Section]:
+    explained = any(live.key in changes.departures for live in changes.removed)
     yield _section(
         "Hosts no longer declared",
-        (_HOST, _OBJECT),
-        ((live.namespace, (live.host or None, place(live))) for live in changes.removed),
+        (_HOST, _OBJECT, *([_WHY] if explained else [])),
+        (
+            (
+                live.namespace,
+                (
+                    live.host or None,
+                    place(live),
+                    *([changes.departures.get(live.key)] if explained else []),
+                ),
+            )
+            for live in changes.removed
+        ),
     )
     yield _section(
         "Hosts that move to another namespace",
@@ -259,7 +225,15 @@ def _removals(changes: Changes) -> Iterator[Section]:
             for move in changes.moved
         ),
     )
-    yield _records("Removed DNS records", changes.records.removed)
+    yield _removed_records(changes)
+
+
+def _removed_records(changes: Changes) -> Section:
+    removed, departures = changes.records.removed, changes.departures
+    if not any(record.key in departures for record in removed):
+        return _records(REMOVED_RECORDS, removed)
+    rows = ((record.host, record.ip, departures.get(record.key)) for record in removed)
+    return _section(REMOVED_RECORDS, (_HOST, _ADDRESS, _WHY), (("", row) for row in rows))
 
 
 def _additions(changes: Changes) -> Iterator[Section]:

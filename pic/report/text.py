@@ -9,10 +9,11 @@ from pic.core.held import Held, Verdict, acknowledging
 from pic.core.model import LiveResource, Plan, Record, Resource
 from pic.core.notices import Level, Notice
 from pic.core.outside import OutsideChange, OutsideExposure
+from pic.core.sources import Source
 from pic.core.visible import visible
 from pic.planning.changes import Changes, FieldChange, Update
 from pic.planning.record_changes import RecordChanges
-from pic.report import tables
+from pic.report import accounts, summary, tables
 from pic.report.review import Review, access, openings
 
 # An update is one line here. The other forms show all of its fields.
@@ -26,11 +27,27 @@ _WEAKENINGS = {
 }
 
 
-def render_plan(plan: Plan) -> str:
-    """Return a plan as tables, then its notices, then its counts."""
+def render_plan(plan: Plan, *, everything: bool = False) -> str:
+    """Return a plan as tables, then its notices, then its counts.
+
+    Args:
+        plan: The plan.
+        everything: Whether to show what became of each Ingress.
+    """
     # A terminal shows the end of a long text, so what needs attention comes last.
-    parts = [_resources(plan.resources), _records(plan), _notices(plan.notices), counts(plan)]
+    parts = [
+        _resources(plan.resources),
+        _records(plan),
+        sources(plan.sources, everything=everything),
+        _notices(plan.notices),
+        "\n".join(filter(None, (accounts.line(plan.sources), counts(plan)))),
+    ]
     return "\n\n".join(filter(None, parts))
+
+
+def sources(rows: Sequence[Source], *, everything: bool) -> str:
+    """Return what became of each Ingress as a table; empty unless everything is asked for."""
+    return table(accounts.table(accounts.section(rows))) if everything else ""
 
 
 def counts(plan: Plan) -> str:
@@ -64,12 +81,12 @@ def _resources(resources: Sequence[Resource]) -> str:
         }
         for resource in resources
     ]
-    return _table(rows)
+    return table(rows)
 
 
 def _records(plan: Plan) -> str:
     rows = [{"HOST": record.host, "ADDRESS": tables.address(record)} for record in plan.records]
-    return _table(rows)
+    return table(rows)
 
 
 def _notices(notices: Sequence[Notice]) -> str:
@@ -87,8 +104,9 @@ def notice_text(notice: Notice) -> str:
     return visible(f"{notice.reason.value}: {notice.about.kind} {notice.about}: {notice.text}")
 
 
-def _table(rows: Sequence[dict[str, str]]) -> str:
-    return tabulate(rows, headers="keys", tablefmt="plain") if rows else ""
+def table(rows: Sequence[dict[str, str]]) -> str:
+    """Return rows as a plain table; empty without rows."""
+    return tabulate(rows, headers="keys", tablefmt="plain", disable_numparse=True) if rows else ""
 
 
 def render_changes(changes: Changes, remarks: Mapping[str, str] | None = None) -> str:
@@ -110,14 +128,15 @@ def render_review(review: Review) -> str:
     """Return a review: its counts, a refusal, the changes, then what needs attention."""
     remarks = {it.resource.host: it.remark for it in review.openings if it.remark}
     parts = [
-        tables.counts(review),
+        summary.counts(review),
         _refusal(review) if review.refusals else "",
         render_held(review.changes.held, f"pic up --stack {review.stack} --acknowledge {{}}"),
         render_changes(review.changes, remarks) if review.changes or not review.outside else "",
         "\n".join(map(_outside, review.outside)),
         _held(review.held_records),
+        sources(review.sources, everything=review.all_sources),
         _notices(review.notices),
-        tables.footer(review),
+        "\n".join(filter(None, (accounts.line(review.sources), summary.footer(review)))),
     ]
     return "\n\n".join(filter(None, parts))
 
@@ -192,14 +211,20 @@ def _refusal(review: Review) -> str:
     return "\n".join(lines)
 
 
+def _because(why: str | None) -> str:
+    return f": {visible(why)}" if why else ""
+
+
 def _removals(changes: Changes) -> Iterator[str]:
     for live in changes.removed:
-        yield f"- {live.host} ({tables.place(live)}) is no longer declared"
+        why = changes.departures.get(live.key)
+        yield f"- {live.host} ({tables.place(live)}) is no longer declared{_because(why)}"
     for move in changes.moved:
         old, new = tables.place(move.live), tables.place(move.resource)
         yield f"- {move.live.host} moves from {old} to {new}"
     for record in changes.records.removed:
-        yield f"- DNS record {record.host} {record.ip} is removed"
+        because = _because(changes.departures.get(record.key))
+        yield f"- DNS record {record.host} {record.ip} is removed{because}"
 
 
 def _additions(changes: Changes, remarks: Mapping[str, str]) -> Iterator[str]:
@@ -210,7 +235,8 @@ def _additions(changes: Changes, remarks: Mapping[str, str]) -> Iterator[str]:
             host = opening.resource.host
             yield f"! {host} becomes public (was: {opening.before}){said.get(host, '')}"
     for weakening in changes.weakened:
-        yield f"! {weakening.host} {_WEAKENINGS[weakening.field]}"
+        why = changes.weakenings.get(weakening.host)
+        yield f"! {weakening.host} {_WEAKENINGS[weakening.field]}{_because(why)}"
     for resource in changes.created:
         now = tables.access_of(resource)
         remark = said.get(resource.host, "")

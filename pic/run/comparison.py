@@ -1,6 +1,6 @@
 """Compares the cluster with and without the files of a branch, and builds the review of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pic.core.model import Plan, Snapshot
@@ -8,6 +8,7 @@ from pic.core.notices import Notice
 from pic.core.outside import OutsideExposure
 from pic.planning import guard
 from pic.planning.changes import Changes
+from pic.planning.trail import FullTrail, Trail
 from pic.report import review as reviews
 from pic.report.review import Review, StackRef
 from pic.run import planning, reading, stack_config
@@ -71,7 +72,7 @@ def compare(
     proposed = propose(raw, branch, config.settings)
     # A snapshot file holds all that may be read.
     closer = planning.BLIND if snapshot_path else Closer(environment)
-    snapshot, plan = _planned(config, proposed.after, closer)
+    snapshot, plan = _planned(config, proposed.after, closer, FullTrail)
     changes = planning.changes_for(config, snapshot, plan)
     before = [
         notice for raw in proposed.before for notice in _planned(config, raw, closer)[1].notices
@@ -93,7 +94,9 @@ def _empties(snapshot: Snapshot, changes: Changes) -> bool:
     )
 
 
-def _planned(config: StackConfig, raw: RawSnapshot, closer: Closer) -> tuple[Snapshot, Plan]:
+def _planned(
+    config: StackConfig, raw: RawSnapshot, closer: Closer, new_trail: Callable[[], Trail] = Trail
+) -> tuple[Snapshot, Plan]:
     snapshot = planning.decided(config, assemble.snapshot(raw))
-    snapshot, plan = planning.planned(config, snapshot, closer)
+    snapshot, plan = planning.planned(config, snapshot, closer, new_trail)
     return snapshot, stack_config.with_remarks(plan, config.remarks)

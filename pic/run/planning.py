@@ -3,7 +3,7 @@
 This module reads nothing and imports no client, so that a verb that works on files starts quickly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pic.core.model import Plan, Snapshot
@@ -12,6 +12,7 @@ from pic.planning import publishing, record_ownership
 from pic.planning.changes import Changes
 from pic.planning.memory import recall
 from pic.planning.publishing import Markers
+from pic.planning.trail import Trail
 from pic.run import targets
 from pic.run.stack_config import StackConfig
 from pic.run.targets.interface import Look, ReadTimeouts
@@ -45,11 +46,21 @@ BLIND = Closer()
 
 
 def planned(
-    config: StackConfig, snapshot: Snapshot, closer: Closer = BLIND
+    config: StackConfig,
+    snapshot: Snapshot,
+    closer: Closer = BLIND,
+    new_trail: Callable[[], Trail] = Trail,
 ) -> tuple[Snapshot, Plan]:
-    """Plan, and plan again as long as looking closer shows more."""
+    """Plan, and plan again as long as looking closer shows more.
+
+    Args:
+        config: The settings of the run.
+        snapshot: What was read so far.
+        closer: Looks closer.
+        new_trail: Makes the trail of each plan.
+    """
     while True:
-        plan = plan_for(config, snapshot)
+        plan = plan_for(config, snapshot, new_trail())
         closest = closer.look(config, snapshot, plan)
         if closest is snapshot:
             return snapshot, plan
@@ -94,9 +105,9 @@ def _with_records(config: StackConfig, snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, records=record_ownership.remembered(snapshot, memory))
 
 
-def plan_for(config: StackConfig, snapshot: Snapshot) -> Plan:
-    """Return what should exist."""
-    return targets.build_plan(snapshot, config.settings, config.label, config.ownership)
+def plan_for(config: StackConfig, snapshot: Snapshot, trail: Trail | None = None) -> Plan:
+    """Return what should exist; the trail gets the decisions."""
+    return targets.build_plan(snapshot, config.settings, config.label, config.ownership, trail)
 
 
 def changes_for(config: StackConfig, snapshot: Snapshot, plan: Plan) -> Changes:

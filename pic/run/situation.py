@@ -4,7 +4,7 @@ Every verb that plans uses this module. So a review, a deployment and the watche
 same plan for the same cluster.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pic.cluster.listing import Transport
@@ -13,6 +13,7 @@ from pic.core.model import LiveResource, Plan, Snapshot
 from pic.core.register import StateMemory
 from pic.planning import record_ownership
 from pic.planning.changes import Changes
+from pic.planning.trail import Trail
 from pic.report import event_texts
 from pic.report.event_texts import EventText
 from pic.run import planning, reading, targets
@@ -89,6 +90,7 @@ def read_and_plan(
     environment: Mapping[str, str],
     *,
     everything: bool = False,
+    new_trail: Callable[[], Trail] = Trail,
 ) -> Situation:
     """Read the cluster and the active targets, and plan.
 
@@ -99,20 +101,26 @@ def read_and_plan(
         transport: Connects to the cluster.
         environment: Holds the credentials of the targets.
         everything: Whether to read all that is ours whole, also where nothing suggests a change.
+        new_trail: Makes the trail of each plan.
 
     Raises:
         ClusterError: The cluster could not be read completely.
     """
     raw = reading.read(transport, config.settings, environment)
-    return plan_raw(config, transport, raw, Closer(environment, everything=everything))
+    closer = Closer(environment, everything=everything)
+    return plan_raw(config, transport, raw, closer, new_trail)
 
 
 def plan_raw(
-    config: StackConfig, transport: Transport, raw: RawSnapshot, closer: Closer = planning.BLIND
+    config: StackConfig,
+    transport: Transport,
+    raw: RawSnapshot,
+    closer: Closer = planning.BLIND,
+    new_trail: Callable[[], Trail] = Trail,
 ) -> Situation:
     """Plan for contents that were read before."""
     snapshot = planning.decided(config, assemble.snapshot(raw))
-    snapshot, plan = planning.planned(config, snapshot, closer)
+    snapshot, plan = planning.planned(config, snapshot, closer, new_trail)
     changes = planning.changes_for(config, snapshot, plan)
     return Situation(config, transport, snapshot, plan, changes, closer=closer)
 

@@ -115,7 +115,7 @@ class _Assembly:
     def snapshot(self) -> Snapshot:
         namespaces = self.read(NAMESPACE, parse.namespace)
         going = _deletions(namespaces or ())
-        ingresses = self.read(INGRESS, parse.ingress) or ()
+        ingresses = self.read(INGRESS, self.ingress) or ()
         live = self.read(RESOURCE, pangolin.live_resource) or ()
         return Snapshot(
             cluster_id=self.raw.cluster_id,
@@ -138,6 +138,11 @@ class _Assembly:
             now=parse.timestamp(self.raw.now),
             files=self.raw.files,
         )
+
+    def ingress(self, body: Raw) -> Ingress:
+        ingress = parse.ingress(body)
+        origin = self.raw.origins.get(id(body))
+        return replace(ingress, origin=origin) if origin else ingress
 
     def registers(self) -> dict[str, Register] | None:
         config_maps = self.raw.objects.get(CONFIG_MAP)

@@ -19,15 +19,17 @@ def lay_over(live: RawSnapshot, files: RawSnapshot) -> RawSnapshot:
     An object of a file takes over the status and the identity of the live one, such as its uid and
     age. An object that is not live is added. It has no age, so it sorts after all live ones.
     """
-    merged = dict(live.objects)
+    merged, origins = dict(live.objects), dict(live.origins)
     # PangolinResources are what pic writes. A file does not change what is live.
     for kind in live.objects.keys() & files.objects.keys() - {RESOURCE}:
         by_key = {key_of(kind, body): body for body in live.objects[kind]}
         for body in files.objects[kind]:
             key = key_of(kind, body)
             by_key[key] = _merged(body, by_key.get(key))
+            if origin := files.origins.get(id(body)):
+                origins[id(by_key[key])] = origin
         merged[kind] = list(by_key.values())
-    return replace(live, objects=merged)
+    return replace(live, objects=merged, origins=origins)
 
 
 def remove(raw: RawSnapshot, removed: RawSnapshot, unless: RawSnapshot) -> RawSnapshot:

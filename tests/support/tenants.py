@@ -19,6 +19,7 @@ from pic.core.names import labels, object_name
 from pic.core.register import HostEntry, RecordEntry, Register
 from pic.planning.annotations import PREFIX
 from pic.planning.ownership import Ownership
+from pic.planning.trail import Trail
 from pic.run.targets import build_plan
 from pic.settings.parse import Settings, TargetName
 from tests.support.memories import CLUSTER, NOW, OURS, STACK_ID, register
@@ -99,9 +100,14 @@ def cluster(
     )
 
 
-def plan(snapshot: Snapshot, settings: Settings | None = None, ownership: Ownership = OURS) -> Plan:
+def plan(
+    snapshot: Snapshot,
+    settings: Settings | None = None,
+    ownership: Ownership = OURS,
+    trail: Trail | None = None,
+) -> Plan:
     """Plan a cluster with a stack that has an id and a register."""
-    return build_plan(snapshot, settings or settled(), STACK, ownership)
+    return build_plan(snapshot, settings or settled(), STACK, ownership, trail)
 
 
 def settled(**fields: object) -> Settings:

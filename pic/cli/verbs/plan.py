@@ -9,21 +9,21 @@ import sys
 from collections.abc import Callable, Mapping
 
 from pic.cli import common, file_summary, reporting
-from pic.core.errors import SettingsError
 from pic.core.model import Plan, Snapshot
 from pic.planning import serialise
 from pic.planning.foreign import moving
 from pic.planning.foreign.reading import CONTROLLERS
-from pic.report import markdown, move_report
+from pic.planning.trail import FullTrail
+from pic.report import accounts, markdown, move_report
 from pic.report import text as text_report
 from pic.run import planning, reading, stack_config
 from pic.run.stack_config import StackConfig
 from pic.snapshot import branch
 
-FORMATS: Mapping[str, Callable[[Plan], str]] = {
-    "text": lambda plan: f"{text_report.render_plan(plan)}\n",
-    "json": lambda plan: json.dumps(serialise.plan(plan), indent=2, ensure_ascii=False) + "\n",
-    "markdown": markdown.render_plan,
+FORMATS: Mapping[str, Callable[[Plan, bool], str]] = {
+    "text": lambda plan, rows: f"{text_report.render_plan(plan, everything=rows)}\n",
+    "json": lambda plan, rows: json.dumps(_json(plan, rows), indent=2, ensure_ascii=False) + "\n",
+    "markdown": lambda plan, rows: markdown.render_plan(plan, everything=rows),
 }
 
 MOVES: Mapping[str, Callable[[moving.Moves], str]] = {
@@ -49,18 +49,12 @@ def add(verbs: common.Verbs) -> None:
         "  pic plan --offline --manifests deploy/ --from nginx   what a move changes",
     )
     common.add_manifests(verb)
-    verb.add_argument(
-        "--offline", action="store_true", help="plan from --manifests only, without a cluster"
-    )
-    verb.add_argument(
-        "--complete",
-        action="store_true",
-        help="with --offline: what the files lack of a kind that they have does not exist",
-    )
+    reporting.add_offline(verb)
     reporting.add_snapshot(verb)
     verb.add_argument(
         "--output", choices=tuple(FORMATS), default="text", help="output format (default: text)"
     )
+    reporting.add_all(verb)
     names = tuple(controller.name for controller in CONTROLLERS)
     verb.add_argument(
         "--from",
@@ -76,27 +70,23 @@ def add(verbs: common.Verbs) -> None:
 
 def run(options: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Print the plan."""
-    _check(options)
+    reporting.check_sources(options)
     _, config = common.load(options, environment, offline=options.offline)
     snapshot = _snapshot(options, config, environment)
     file_summary.say(options, snapshot.files)
     if options.origin:
         sys.stdout.write(MOVES[options.output](moving.moves(snapshot.ingresses, options.origin)))
         return 0
-    plan = planning.plan_for(config, planning.decided(config, snapshot))
+    plan = planning.plan_for(config, planning.decided(config, snapshot), FullTrail())
     file_summary.say_unselected(options, snapshot, plan, config.settings)
-    sys.stdout.write(FORMATS[options.output](stack_config.with_remarks(plan, config.remarks)))
+    plan = stack_config.with_remarks(plan, config.remarks)
+    sys.stdout.write(FORMATS[options.output](plan, options.all))
     return 0
 
 
-def _check(options: argparse.Namespace) -> None:
-    if options.offline and not options.manifests:
-        raise SettingsError(["--offline needs --manifests, since it reads nothing else"])
-    if options.complete and not options.offline:
-        raise SettingsError(["--complete needs --offline: a cluster is always read as a whole"])
-    if options.offline and options.snapshot:
-        raise SettingsError(["--offline and --snapshot exclude each other: use one of them"])
-    branch.check_stdin(options.manifests, [options.snapshot])
+def _json(plan: Plan, rows: bool) -> serialise.Json:  # noqa: FBT001 - as in FORMATS
+    sources = accounts.as_json(plan.sources, rows=rows)
+    return {**serialise.plan(plan), **({"sources": sources} if plan.sources else {})}
 
 
 def _snapshot(

@@ -11,6 +11,7 @@ from pic.planning import plan as planning
 from pic.planning.memory import recall
 from pic.planning.ownership import Ownership
 from pic.planning.request import PlanRequest
+from pic.planning.trail import Trail
 from pic.run.targets.interface import Look, Target
 from pic.run.targets.pangolin import Pangolin
 from pic.run.targets.pangolin_api import PangolinApi
@@ -31,10 +32,16 @@ def active(settings: Settings) -> tuple[Target, ...]:
     return tuple(target for target in TARGETS if target.name in settings.targets)
 
 
-def build_plan(snapshot: Snapshot, settings: Settings, stack: str, ownership: Ownership) -> Plan:
-    """Return the plan of all active targets."""
+def build_plan(
+    snapshot: Snapshot,
+    settings: Settings,
+    stack: str,
+    ownership: Ownership,
+    trail: Trail | None = None,
+) -> Plan:
+    """Return the plan of all active targets; the trail gets its decisions."""
     request = PlanRequest(snapshot, settings, stack, recall(snapshot, ownership, settings))
-    return planning.build(request, active(settings))
+    return planning.build(request, active(settings), trail)
 
 
 def look_closer(snapshot: Snapshot, plan: Plan, settings: Settings, look: Look) -> Snapshot:

@@ -177,7 +177,8 @@ def test_a_refusal_is_reported_and_its_digest_allows_the_changes(
     }
     assert run_pic(capsys, "up", "--acknowledge", digest) == (
         0,
-        f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{STILL_SERVED}\nDone: 1 deleted.\n",
+        f"- {OLD} (prod/pic-{OLD}) is no longer declared: Ingress prod/web is gone\n"
+        f"{STILL_SERVED}\nDone: 1 deleted.\n",
         "",
     )
 

@@ -49,7 +49,9 @@ def test_status_shows_what_pangolin_says(capsys: Capture, publisher: Publisher) 
 
     code, out, _ = pic(capsys, publisher, "status")
 
-    assert (code, out.splitlines()[-1]) == (0, "1 of 1 ready, 0 pending, 0 in error")
+    assert code == 0
+    assert "1 of 1 ready, 0 pending, 0 in error" in out.splitlines()
+    assert out.splitlines()[-1] == "1 Ingress: 1 exposed; 1 host: 1 exposed"
     assert f"https://{HOST}" in out
 
     publisher.server.store.sites[publisher.server.site_id]["online"] = False

@@ -16,7 +16,7 @@ from tests.support.fakes import HOST, FakeEngine, run_pic
 pytestmark = pytest.mark.usefixtures("api")
 
 OTHER = "other.example.com"
-REASON = "no Ingress asks for its login any more"
+REASON = "no Ingress asks for its login any more: Ingress prod/web has no annotation sso"
 CREATED = f"+ {OTHER} (prod/pic-prod-other-dd5685f9) is created, access: public\n"
 
 
@@ -97,7 +97,7 @@ def test_a_digest_lets_the_change_through(root: Path, capsys: Capture, engines: 
     assert run_pic(capsys, "up", "--acknowledge", f"0123456789abcdef,{digest}") == (
         0,
         f"! {HOST} becomes public (was: login)\n"
-        f"! {HOST} no longer requires login (sso)\n"
+        f"! {HOST} no longer requires login (sso): Ingress prod/web has no annotation sso\n"
         f"{CREATED}"
         f"~ {HOST}: spec.httpConfig.sso: true → false\n"
         "Done: 1 updated.\n",

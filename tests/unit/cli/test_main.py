@@ -48,6 +48,7 @@ VERBS = (
     "preview",
     "up",
     "status",
+    "explain",
     "drift",
     "watch",
     "snapshot",
@@ -115,6 +116,7 @@ def test_a_plan_of_files_as_text(capsys: Capture) -> None:
         "Warning: EmptyHost: Ingress prod/web: a rule without a host is skipped: set its host"
         " (its hosts: app.example.com)\n"
         "\n"
+        "1 Ingress: 1 exposed; 2 hosts: 1 refused, 1 exposed\n"
         "1 resource, 1 warning, 0 remarks\n"
     )
 
@@ -164,6 +166,10 @@ def test_a_plan_of_files_as_json(capsys: Capture) -> None:
                 "message": "a rule without a host is skipped: set its host",
             }
         ],
+        "sources": {
+            "counts": {"refused": 0, "held": 0, "exposed": 1, "ignored": 0},
+            "near": [],
+        },
     }
 
 

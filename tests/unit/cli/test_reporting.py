@@ -6,6 +6,7 @@ reports.
 
 import io
 import json
+import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,8 @@ from tests.support.api import (
 from tests.support.fakes import ENVIRONMENT, run_pic
 
 DATA = Path(__file__).parent.parent / "data" / "pull-request"
-BRANCH, MAIN = str(DATA / "branch"), str(DATA / "main")
+# Reports name the files, so the paths must not depend on where the checkout is.
+BRANCH, MAIN = "branch", "main"
 WHOLE = ("--manifests", BRANCH, "--base", MAIN)
 EMPTY = ("--manifests", "deploy", "--base", MAIN)
 SETTINGS = Settings(tunnel_namespace="pangolin")
@@ -45,6 +47,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     StackFile(tmp_path, "prod").merge({"clusterId": "cluster-1", "tunnelNamespace": "pangolin"})
     (tmp_path / "prod.json").write_text(snapshot())
+    for folder in (BRANCH, MAIN):
+        shutil.copytree(DATA / folder, tmp_path / folder)
     return tmp_path
 
 
@@ -125,7 +129,14 @@ def test_the_digest_of_one_change_lets_only_that_one_through(capsys: Capture) ->
     assert (code, report["held"], report["weakened"]) == (
         0,
         held[1:],
-        [{"host": "admin.example.com", "loses": ["login"], "after": "public"}],
+        [
+            {
+                "host": "admin.example.com",
+                "loses": ["login"],
+                "after": "public",
+                "why": "Ingress shop/admin sets sso to false (branch/shop.yaml:29)",
+            }
+        ],
     )
 
 
@@ -300,6 +311,7 @@ def test_without_a_snapshot_the_cluster_is_read(root: Path, capsys: Capture) -> 
         "1 host becomes public, 1 host no longer declared, 1 new host, 2 parts of the register"
         " (1 live, 1 planned)",
         "",
-        "- gone.example.com (prod/pic-gone.example.com) is no longer declared",
+        "- gone.example.com (prod/pic-gone.example.com) is no longer declared: Ingress prod/web has"
+        " no rule for it any more",
         "+ app.example.com (prod/pic-prod-web-7144d925) is created, access: public",
     ]

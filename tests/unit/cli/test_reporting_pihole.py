@@ -42,7 +42,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def diff(capsys: Capture, raw: RawSnapshot, *words: str) -> tuple[int, list[str]]:
     Path("prod.json").write_text(snapshot_file.render(raw, SETTINGS))
     code, out, _ = run_pic(capsys, "diff", "--snapshot", "prod.json", *words)
-    return code, out.splitlines()[:-2]
+    return code, out.splitlines()[:-3]
 
 
 def test_a_review_shows_removed_and_changed_records(capsys: Capture) -> None:
@@ -55,7 +55,7 @@ def test_a_review_shows_removed_and_changed_records(capsys: Capture) -> None:
             "1 DNS record removed, 1 DNS record changed (0 live, 0 planned; DNS records: 2 live, 1"
             " planned)",
             "",
-            "- DNS record old.lan ::1 is removed",
+            "- DNS record old.lan ::1 is removed: no Ingress requests it",
             "~ DNS record web.lan: 192.0.2.9 → 192.0.2.1",
         ],
     )
@@ -75,7 +75,8 @@ def test_too_many_removals_are_held(capsys: Capture) -> None:
         " planned)",
     )
     assert lines[3].startswith(
-        "= h0.lan/A stays at 192.0.2.1: pic has removed as many records as it may"
+        "= h0.lan/A stays at 192.0.2.1: no Ingress requests it, but pic has removed as many records"
+        " as it may"
     )
 
 
@@ -107,3 +108,14 @@ def test_the_review_of_a_branch_says_if_records_were_not_compared(
             " compares nor holds them: no answer. Check the network",
         ],
     )
+
+
+def test_every_form_says_why_a_record_goes(capsys: Capture) -> None:
+    ours = (LiveRecord("web.lan", "192.0.2.1", ours=True), LiveRecord("old.lan", "::1", ours=True))
+    raw = RawSnapshot({"Ingress": [WEB]}, "cluster-1", records=ours)
+
+    for form in ("text", "markdown", "html", "json"):
+        Path("prod.json").write_text(snapshot_file.render(raw, SETTINGS))
+        _, out, _ = run_pic(capsys, "diff", "--snapshot", "prod.json", "--output", form)
+
+        assert "no Ingress requests it" in out, form

@@ -14,7 +14,8 @@ from tests.support.deploying import CREATED, OLD, Capture, UseEngine
 from tests.support.fakes import HOST, FailingEngine, FakeEngine, run_pic
 
 ADOPTED = Outcome({"import": [urn(OLD)], "create": [urn(HOST)]})
-CHANGES = f"- {OLD} (prod/pic-{OLD}) is no longer declared\n{CREATED}{STILL_SERVED}\n"
+GONE = "Ingress prod/web has no rule for it any more"
+CHANGES = f"- {OLD} (prod/pic-{OLD}) is no longer declared: {GONE}\n{CREATED}{STILL_SERVED}\n"
 
 
 @pytest.fixture(autouse=True)

@@ -127,7 +127,8 @@ def test_held_changes_are_sorted_by_host_and_verdict() -> None:
         (B, Verdict.WEAKENED),
     ]
     assert [it.message for it in planned.notices] == [
-        f"{host} keeps its login: no Ingress asks for its login any more. This waits for an"
+        f"{host} keeps its login: no Ingress asks for its login any more: Ingress prod/web has no"
+        " annotation sso. This waits for an"
         " acknowledgement"
         for host in (A, B)
     ]

@@ -19,7 +19,10 @@ from tests.support.tenants import PIHOLE, RECENTLY, SINCE, cluster, held, plan, 
 IP, OTHER = "192.0.2.1", "192.0.2.9"
 HOSTS = [f"h{at:02}.lan" for at in range(12)]
 A = HOSTS[0]
-TOO_MANY = "pic has removed as many records as it may (pic:maxRemovals)"
+TOO_MANY = (
+    "Ingress lab/nas does not request it any more, but pic has removed as many records as it may"
+    " (pic:maxRemovals)"
+)
 
 
 def settings(**fields: object) -> Settings:

@@ -50,7 +50,10 @@ def test_a_default_backend_takes_a_free_root() -> None:
     routes.add_default(alone)
 
     assert routes.routes == [
-        Route(Target(ADDRESS, 80, "http"), ROOT, alone.ingress, "the default backend")
+        Route(
+            *(Target(ADDRESS, 80, "http"), ROOT, alone.ingress, "the default backend"),
+            scheme_origin="pic:backendScheme",
+        )
     ]
     assert (routes.flaws, routes.notices.sorted()) == (set(), ())
 

@@ -37,7 +37,8 @@ MOVE = held(
     ("prod (login)", "evil (public)"),
     "Ingress evil/web of another namespace claims it",
 )
-WEAK = held(Verdict.WEAKENED, OWNED, ("login", "public"), "no Ingress asks for its login any more")
+NO_LOGIN = "no Ingress asks for its login any more: Ingress prod/web has no annotation sso"
+WEAK = held(Verdict.WEAKENED, OWNED, ("login", "public"), NO_LOGIN)
 RESERVED = Notice(
     Reason.HELD,
     Ref("Ingress", "evil", "web"),

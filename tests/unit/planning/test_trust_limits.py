@@ -26,7 +26,10 @@ from tests.support.tenants import (
 A, B, C = "a.example.com", "b.example.com", "c.example.com"
 OWNED = entry(A, sso=True)
 WEAK = held(Verdict.WEAKENED, OWNED, ("login", "public"), "no Ingress asks for its login any more")
-TOO_MANY = "pic has removed as many hosts as it may (pic:maxRemovals, pic:removalWindow)"
+TOO_MANY = (
+    "Ingress prod/web has no rule for it any more, but pic has removed as many hosts as it may"
+    " (pic:maxRemovals, pic:removalWindow)"
+)
 
 
 def bogus(count: int, namespace: str = "evil") -> list[str]:

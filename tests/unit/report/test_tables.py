@@ -5,7 +5,7 @@ from dataclasses import replace
 from pic.core.model import LiveResource, Owner, Plan, Record, Resource, Spec, Target, TunnelRef
 from pic.core.notices import Notice, Reason, Ref
 from pic.planning.changes import Changes, FieldChange, Move, Update, Weakening
-from pic.report import tables
+from pic.report import summary, tables
 from pic.report.review import Review, StackRef, build, hide_notices
 
 PROD = StackRef("pic", "prod")
@@ -33,7 +33,7 @@ def reviewed(changes: Changes, *notices: Notice) -> Review:
 
 
 def counts(changes: Changes, *notices: Notice) -> str:
-    return tables.counts(reviewed(changes, *notices))
+    return summary.counts(reviewed(changes, *notices))
 
 
 def test_counts_leave_out_what_is_zero() -> None:
@@ -56,7 +56,7 @@ def test_counts_are_in_the_singular_and_in_the_plural() -> None:
         " moved, 1 new host, 1 host changed, 1 warning, 1 remark (0 live, 0 planned)"
     )
     branch = hide_notices(reviewed(more, WARNING, replace(WARNING, message="x")), ())
-    assert tables.counts(branch) == (
+    assert summary.counts(branch) == (
         "2 hosts become public, 1 host loses protection, 1 host no longer declared, 1 host moved,"
         " 2 new hosts, 1 host changed, 2 new warnings (0 live, 0 planned)"
     )
@@ -119,11 +119,11 @@ def test_the_footer_counts_the_notices_that_are_not_shown() -> None:
     plan = Plan(notices=(WARNING, REMARK))
     nameless = replace(NONE, cluster_id="")
 
-    assert tables.footer(build(PROD, Plan(), NONE)) == footer
-    assert tables.footer(hide_notices(build(PROD, plan, NONE), {REMARK})) == (
+    assert summary.footer(build(PROD, Plan(), NONE)) == footer
+    assert summary.footer(hide_notices(build(PROD, plan, NONE), {REMARK})) == (
         f"{footer} · 1 notice is not shown: it exists without the branch too"
     )
-    assert tables.footer(hide_notices(build(PROD, plan, nameless), {WARNING, REMARK})) == (
+    assert summary.footer(hide_notices(build(PROD, plan, nameless), {WARNING, REMARK})) == (
         f"digest {nameless.digest} · 2 notices are not shown: they exist without the branch too"
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pic.core.model import LiveRecord, Owner, Plan, Record
 from pic.planning.changes import Changes
 from pic.planning.record_changes import RecordChanges, RecordUpdate
-from pic.report import html, markdown, review, tables
+from pic.report import html, markdown, review, summary, tables
 from pic.report import text as text_report
 from pic.report.review import Review, StackRef, build
 
@@ -69,13 +69,13 @@ def test_the_text_of_a_review_has_removals_first_and_held_records_last() -> None
 def test_a_review_without_changes_counts_the_records() -> None:
     same = RecordChanges(2, 2, compared=True)
 
-    assert tables.counts(reviewed(same, Plan())) == (
+    assert summary.counts(reviewed(same, Plan())) == (
         "no changes (0 live, 0 planned; DNS records: 2 live, 2 planned)"
     )
 
 
 def test_a_review_says_if_records_were_not_compared() -> None:
-    assert tables.counts(reviewed(RecordChanges(planned_count=2), Plan())) == (
+    assert summary.counts(reviewed(RecordChanges(planned_count=2), Plan())) == (
         "no changes (0 live, 0 planned; DNS records: not compared, 2 planned)"
     )
 

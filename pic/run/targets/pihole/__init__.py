@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pic.core.errors import PiholeError, TargetError
 from pic.core.findings import Finding
 from pic.core.model import RECORD_TYPE, Plan, Snapshot, Unanswered
-from pic.planning import dns_records, lost_records
+from pic.planning import departures, dns_records, lost_records
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import PlanRequest
 from pic.run.targets.interface import Declarations, ReadTimeouts, Target
@@ -66,6 +66,7 @@ class Pihole(Target):
         """Return one record for each host and address family."""
         records = dns_records.plan(request.snapshot, request.settings, notices, request.memory)
         lost_records.report(request, records, notices)
+        departures.record_of_records(request, records, notices.trail)
         return Plan(records=records)
 
     def hosts(self, plan: Plan) -> Mapping[str, bool]:

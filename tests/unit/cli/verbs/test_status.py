@@ -85,7 +85,8 @@ def test_a_stack_without_objects_is_ready_at_once(api: Api, capsys: Capture) -> 
     )
 
 
-HELD = f"{HOST} keeps its login: no Ingress asks for its login any more"
+WHY = "no Ingress asks for its login any more: Ingress prod/web has no annotation sso"
+HELD = f"{HOST} keeps its login: {WHY}"
 
 
 @pytest.fixture
@@ -101,9 +102,12 @@ def weakening(api: Api, tmp_path: Path) -> None:
 def test_what_is_held_is_shown_with_the_command_that_lets_it_through(capsys: Capture) -> None:
     code, out, err = run_pic(capsys, "status")
 
-    *_, counts, empty, title, line, command = out.splitlines()
+    lines = out.splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("1 change held"))
+    counts, title, line, command = lines[3], *lines[at : at + 3]
     digest = command.split()[-1]
-    assert (code, err, counts, empty) == (0, "", "1 of 1 ready, 0 pending, 0 in error", "")
+    assert (code, err, counts) == (0, "", "1 of 1 ready, 0 pending, 0 in error")
+    assert lines[-1] == "1 Ingress: 1 held; 1 host: 1 held"
     assert (title, line, command) == (
         "1 change held. Everything else is not affected:",
         f"= {HELD} (weakened {digest})",
@@ -124,7 +128,7 @@ def test_the_json_has_what_is_held(capsys: Capture) -> None:
         "namespace": "prod",
         "stays": "login",
         "insteadOf": "public",
-        "reason": "no Ingress asks for its login any more",
+        "reason": WHY,
     }
 
 
