@@ -25,7 +25,7 @@ from pic.core.notices import Reason
 from pic.engine.outcome import Failure, Outcome, counts_as_text
 from pic.report import text as text_report
 from pic.report.review import held_json
-from pic.run import stack_config
+from pic.run import provenance, stack_config
 from pic.run.stack_config import StackConfig
 from pic.settings.parse import TargetName, Unpublish
 
@@ -102,6 +102,9 @@ def prepare(
     access = listing.resolve(settings, environment)
     engine = driver.engine_for(
         stack, environment, progress.step, access.pinned, steal_after=steal_after
+    )
+    engine.message = provenance.message(
+        provenance.of_environment(environment, settings.acknowledge)
     )
     engine.prefetch_outputs()
     common.progress(options, "reading the cluster")

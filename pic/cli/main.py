@@ -16,6 +16,7 @@ from pic.cli.verbs import (
     doctor,
     drift,
     explain,
+    history,
     init,
     plan,
     preview,
@@ -29,7 +30,21 @@ from pic.core.errors import EXIT_CODES, INTERRUPTED, PicError, RefusedError, Set
 from pic.core.logs import LogFormat
 
 # In the order in which a new user needs them.
-VERBS = (init, doctor, plan, diff, preview, up, status, explain, drift, watch, snapshot, destroy)
+VERBS = (
+    init,
+    doctor,
+    plan,
+    diff,
+    preview,
+    up,
+    status,
+    explain,
+    history,
+    drift,
+    watch,
+    snapshot,
+    destroy,
+)
 
 DESCRIPTION = """\
 Expose Kubernetes Ingresses through Pangolin, and in the local DNS of Pi-hole.

@@ -42,6 +42,8 @@ class Engine:
             removes such a lock.
         kubeconfig: The only way to a cluster that an operation gets; None leaves it to the
             environment.
+        message: What the history of the stack says about each deployment; empty leaves that to
+            the CLI.
         runtime_folder: Where runs keep their locks and records, the same for all of this user.
     """
 
@@ -53,6 +55,7 @@ class Engine:
     steal_after: timedelta | None = None
     runtime_folder: Path = field(default_factory=private_folder.path)
     kubeconfig: Pinned | None = None
+    message: str = ""
     _contexts: frozenset[str] = frozenset()
     _prefetched: "Future[Raw | None] | None" = None
 
@@ -109,7 +112,7 @@ class Engine:
         Raises:
             PicError: The program refused, the stack is locked, or the engine could not start.
         """
-        return self._run("up", program=program)
+        return self._run("up", program=program, **self._told)
 
     def preview(self, program: Program) -> Outcome:
         """Run the program and return what `up` would do; raises as `up` does."""
@@ -121,7 +124,7 @@ class Engine:
 
     def destroy(self, program: Program) -> Outcome:
         """Delete everything in the state; raises as `up` does. The program registers the hooks."""
-        return self._run("destroy", program=program, run_program=True)
+        return self._run("destroy", program=program, run_program=True, **self._told)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -145,6 +148,10 @@ class Engine:
             file.truncate(0)
             print(os.getpid(), file=file, flush=True)
             yield
+
+    @property
+    def _told(self) -> dict[str, str]:
+        return {"message": self.message} if self.message else {}
 
     @property
     def _backend(self) -> str:

@@ -331,8 +331,7 @@ def differences(resource: Resource, live: LiveResource) -> Iterator[FieldChange]
     if live.published:
         yield from _published_differences(resource, live)
         return
-    for path, (new, old) in _unequal(_view(resource.spec), _view(live.spec), "spec"):
-        yield FieldChange(path, old, new)
+    yield from spec_changes(resource.spec, live.spec)
     for label, value in sorted(resource.labels.items()):
         if live.labels.get(label) != value:
             yield FieldChange(f"metadata.labels.{label}", live.labels.get(label), value)
@@ -359,6 +358,12 @@ def _published_spec(spec: Spec, *, shallow: bool) -> Spec:
         targets = tuple(Target(ip, port) for ip, port in addresses)
     http = replace(spec.http, domain_name=None, domain_id=None, subdomain=None)
     return replace(spec, protocol=None, http=http, targets=targets)
+
+
+def spec_changes(new: Spec, old: Spec) -> Iterator[FieldChange]:
+    """Yield the fields that a new spec has and whose old value differs."""
+    for path, (value, before) in _unequal(_view(new), _view(old), "spec"):
+        yield FieldChange(path, before, value)
 
 
 def _view(spec: Spec) -> serialise.Json:

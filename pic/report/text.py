@@ -257,14 +257,15 @@ def _held(records: Sequence[Record]) -> str:
 
 
 def _fields(update: Update) -> str:
-    shown = list(map(_field, update.fields[:MAX_FIELDS]))
+    shown = list(map(field, update.fields[:MAX_FIELDS]))
     rest = len(update.fields) - len(shown)
     if rest:
         shown.append(f"and {_many(rest, 'more field')}")
     return "; ".join(shown)
 
 
-def _field(field: FieldChange) -> str:
+def field(field: FieldChange) -> str:
+    """Return a field that changed with both of its values."""
     return f"{field.path}: {shown_value(field.old)} → {shown_value(field.new)}"
 
 

@@ -49,6 +49,7 @@ VERBS = (
     "up",
     "status",
     "explain",
+    "history",
     "drift",
     "watch",
     "snapshot",
