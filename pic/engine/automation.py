@@ -74,7 +74,7 @@ class Automation:
                 "PULUMI_OPTION_REFRESH": "false",
                 # A target that fails does not stop the others.
                 "PULUMI_CONTINUE_ON_ERROR": "true",
-                # The Python that the Pi-hole plugin runs on.
+                # The Python that the plugins of pic run on.
                 "PIC_PYTHON": sys.executable,
                 "PULUMI_OPTION_JSON": "true",
                 "PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "true",

@@ -91,7 +91,9 @@ def set_publisher(tools: Toolchain) -> Iterator[Publisher]:
     """Prepare an empty stack and an empty organisation."""
     name = f"t{secrets.token_hex(4)}"
     with Pangolin() as server:
-        extra = {"PULUMI_STACK": name, KEY: server.key}
+        # Like pic, it writes the state once in a run, so a killed engine remembers nothing of it.
+        once = {"PULUMI_SKIP_CHECKPOINTS": "true"}
+        extra = {"PULUMI_STACK": name, KEY: server.key, **once}
         with workspace(tools, tools.bin / "no-kubeconfig", **extra) as project:
             for file, content in (("Pulumi.yaml", PROJECT), ("__main__.py", PROGRAM)):
                 (project.path / file).unlink()
