@@ -379,9 +379,10 @@ def test_a_cancel_refuses_what_comes_later() -> None:
 
 
 def test_a_cancel_refuses_what_waits_and_finishes_what_has_begun() -> None:
-    release = threading.Event()
+    begun, release = threading.Event(), threading.Event()
 
     def connect(_: Server) -> Client:
+        begun.set()
         release.wait()
         raise PangolinError("it was tried")
 
@@ -395,7 +396,7 @@ def test_a_cancel_refuses_what_waits_and_finishes_what_has_begun() -> None:
             asyncio.ensure_future(provider.read(sdk.ReadRequest(URN, "1", {}, {})))
             for _ in range(40)
         ]
-        await asyncio.sleep(0)
+        await asyncio.to_thread(begun.wait)
         ending = asyncio.ensure_future(provider.cancel())
         await asyncio.sleep(0)
         release.set()
@@ -404,8 +405,9 @@ def test_a_cancel_refuses_what_waits_and_finishes_what_has_begun() -> None:
 
     messages = [str(error) for error in asyncio.run(act())]
 
-    assert messages.count("it was tried") == 32
-    assert messages.count("the run ended before this was done: run pic again to finish") == 8
+    interrupted = "the run ended before this was done: run pic again to finish"
+    assert set(messages) == {"it was tried", interrupted}
+    assert messages.count(interrupted) >= 8, "no more than 32 have begun"
 
 
 def test_the_provider_returns_its_schema() -> None:
