@@ -179,10 +179,11 @@ class Client:
 
         Raises:
             GoneError: Pangolin does not have the resource.
-            PangolinError: The resource is not as wanted.
+            UnfinishedError: The resource is not as wanted, but perhaps changed.
+            PangolinError: Nothing was sent.
         """
         _refuse(wanted)
-        self._bring_about(live, wanted)
+        self._finish(live, wanted)
 
     def delete(self, resource: int) -> None:
         """Unpublish a host: delete its resource with all that belongs to it, if it exists.

@@ -4,7 +4,7 @@ PangolinError
 ├── GoneError         the resource, target or rule does not exist
 ├── ConflictError     another resource has the host or the niceId
 ├── NoRouteError      this Pangolin does not have the route
-└── UnfinishedError   a create has left a resource that is not yet as wanted
+└── UnfinishedError   a resource of ours is not yet as wanted
 """
 
 from pic.core.errors import FailureClass, PangolinError
@@ -23,7 +23,7 @@ class NoRouteError(PangolinError):
 
 
 class UnfinishedError(PangolinError):
-    """A create has made a resource, and then failed. It is closed rather than open.
+    """A create or an update has failed half-way. The resource is closed rather than open.
 
     Attributes:
         resource: Its id.

@@ -81,8 +81,7 @@ class Pangolin(sdk.Provider):
         try:
             number = await self._do(lambda link: link.client.create(wanted))
         except UnfinishedError as error:
-            left = Partial(str(error.resource), wrapped(resource.unfinished(properties)))
-            raise PartialError(left, error) from error
+            raise _partial(error, properties) from error
         return sdk.CreateResponse(str(number), wrapped(resource.outputs(properties)))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
@@ -102,12 +101,19 @@ class Pangolin(sdk.Provider):
         return sdk.ReadResponse(request.resource_id, wrapped(found), wrapped(back))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
-        """Change a resource in place, from what Pangolin has now."""
+        """Change a resource in place, from what Pangolin has now.
+
+        Raises:
+            PartialError: Perhaps some of it has changed, so the state must not say that none has.
+        """
         if request.preview:
             return sdk.UpdateResponse(request.news)
         number, state = resource.parse_id(request.resource_id), plain(request.olds)
         properties = plain(request.news)
-        await self._do(lambda link: _update(link.client, number, state, properties))
+        try:
+            await self._do(lambda link: _update(link.client, number, state, properties))
+        except UnfinishedError as error:
+            raise _partial(error, properties) from error
         return sdk.UpdateResponse(wrapped(resource.outputs(properties)))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
@@ -173,6 +179,11 @@ class Link:
         with self._lock:
             self._removals = self._removals or Removals(client)
             return self._removals
+
+
+def _partial(error: UnfinishedError, properties: Raw) -> PartialError:
+    left = Partial(str(error.resource), wrapped(resource.unfinished(properties)))
+    return PartialError(left, error)
 
 
 def _update(client: Client, number: int, state: Raw, properties: Raw) -> None:

@@ -182,7 +182,7 @@ def outputs(properties: Raw) -> dict[str, object]:
 def unfinished(properties: Raw) -> dict[str, object]:
     """Return what the engine stores of one that is not yet as asked, so that the next run updates.
 
-    A resource without targets is not public, so all its targets differ from what is asked.
+    It has no targets in the state, so it differs from whatever the next run declares.
     """
     return {**_normal(properties), TARGETS: []}
 

@@ -15,7 +15,7 @@ _UNKNOWN = 2  # the code of gRPC, the same as that of the error itself
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """What a create has left.
+    """What a create or an update has left.
 
     Attributes:
         id: The id of the resource. The engine stores it, and the next run updates the resource.
@@ -27,7 +27,10 @@ class Partial:
 
 
 class PartialError(PicError):
-    """A create has made a resource, and then failed; its cause says why."""
+    """A create or an update has failed half-way.
+
+    After it, the engine updates the resource in the next run, whatever that declares.
+    """
 
     def __init__(self, left: Partial, reason: PicError) -> None:
         super().__init__(str(reason))

@@ -140,3 +140,19 @@ def test_a_run_that_is_killed_is_healed_by_the_next_one(
         backends = {backend for route in server.routes for backend in route.backends}
         assert backends == {f"http://{it.ip}:{it.port}" for it in change[0].targets}
         assert {server.reach(host) for host in HOSTS} == {"login"}
+
+
+def test_a_change_that_failed_and_is_taken_back_leaves_no_host_open(publisher: Publisher) -> None:
+    server = publisher.server
+    publisher.declare(hosts(2))
+    publisher.up()
+    publisher.declare(hosts(2, sso=False))
+    # The login goes, but Pangolin says that it has not gone.
+    server.inject(Fault("answer", effect=True, method="POST", times=99, status=400))
+    failed = publisher.up()
+    server.heal()
+    publisher.declare(hosts(2))
+    back = publisher.up()
+
+    assert (failed.code != 0, back.code) == (True, 0)
+    assert [server.reach(host) for host in HOSTS[:2]] == ["login"] * 2

@@ -276,6 +276,24 @@ def test_a_create_that_fails_half_way_leaves_its_id_to_the_engine() -> None:
     assert witness.violations == []
 
 
+def test_an_update_that_fails_half_way_is_repaired_also_if_it_is_taken_back() -> None:
+    before, after = properties(wanted(block=True)), properties()
+
+    async def act(calls: Calls) -> list[Any]:
+        _, left = await partial_failure(calls.update("1", before, after))
+        server.heal()
+        drift = await calls.diff("1", left["properties"], before)
+        await calls.update("1", left["properties"], before)
+        return [left["id"], drift["diffs"]]
+
+    with published(wanted(block=True)) as (server, _):
+        # The block goes, but the answer gets lost again and again.
+        lost = Fault("answer", effect=True, method="POST", times=99, status=400)
+        server.inject(lost)
+        assert with_provider(server, act) == ["1", ["blockAccess", "targets"]]
+        assert server.reach(HOST) == "blocked"
+
+
 def test_a_create_that_nobody_heard_of_is_taken_over() -> None:
     with published() as (server, stored):
         made = with_provider(server, lambda calls: calls.create(properties()))
