@@ -17,7 +17,8 @@ from pic.core.ingress import (
     ServiceBackend,
     ServicePort,
 )
-from pic.core.model import Snapshot, Tunnel
+from pic.core.model import Snapshot
+from pic.core.operator_objects import Tunnel
 from pic.planning.ownership import Ownership
 from pic.run.targets import build_plan
 from pic.settings.fields import OWN_NAMESPACE

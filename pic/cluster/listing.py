@@ -22,7 +22,7 @@ from pic.cluster.connection import (
 from pic.core import names
 from pic.core.errors import ClusterError
 from pic.core.json_values import MalformedError, Raw, mapping, text
-from pic.core.model import Schema
+from pic.core.operator_objects import Schema
 from pic.settings.kinds import (
     BY_NAME,
     CONFIG_MAP,

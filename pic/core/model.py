@@ -2,8 +2,8 @@
 
 Three groups of values follow each other, as in a run:
 
-- what the cluster and Pi-hole contain: `Tunnel`, `Organization`, `LiveResource`, `LiveRecord`, and
-  the Ingresses of `pic.core.ingress`, together in a `Snapshot`;
+- what the cluster and Pi-hole contain: `LiveResource`, `LiveRecord`, the Ingresses of
+  `pic.core.ingress` and the kinds of `pic.core.operator_objects`, together in a `Snapshot`;
 - what should exist: `Resource` and `Record`, together in a `Plan`;
 - what both are made of: `Spec`, `Target`, `Owner`, `Family`.
 
@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from pic.core.errors import PangolinError, PiholeError
 from pic.core.files import FilesRead
 from pic.core.held import Held
 from pic.core.ingress import Deletion, Ingress, IngressClass, Service
 from pic.core.notices import Notice
+from pic.core.operator_objects import CURRENT_CRD, Organization, Schema, Tunnel
 from pic.core.published import Published
 from pic.core.register import Register, StateMemory
 from pic.core.sources import Source
+from pic.core.unread import Silent, Unanswered, Unreadable
 
 # The kind that pic declares, in the API group of the Pangolin operator.
 VERSION = "v1alpha1"
@@ -45,57 +46,6 @@ PUBLIC_TYPE = "pangolin:index:PublicResource"
 def is_host(urn: str) -> bool:
     """Say whether the URN of a resource of the engine is that of a public host."""
     return KIND in urn or PUBLIC_TYPE in urn
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """An object that could not be parsed.
-
-    pic does not know what such an Ingress asks for, so its live resources are held.
-
-    Attributes:
-        problem: The field that is wrong, and why.
-        uid: As in `Ingress`, like `created`.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    problem: str
-    uid: str = ""
-    created: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tunnel:
-    """A PangolinTunnel.
-
-    Attributes:
-        organization: The namespace and name of its PangolinOrganization; None if it names none.
-        status: `status.status`, such as `Ready`; empty before the operator has written it.
-    """
-
-    namespace: str
-    name: str
-    organization: tuple[str, str] | None = None
-    status: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Organization:
-    """A PangolinOrganization.
-
-    Attributes:
-        verified: The base domains that its status calls verified.
-        exact: Those of them that cover only themselves, and no host below.
-        domain_ids: The id of each of them in Pangolin, as far as the status has one.
-    """
-
-    namespace: str
-    name: str
-    verified: tuple[str, ...] = ()
-    domain_ids: Mapping[str, str] = field(default_factory=dict)
-    exact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,52 +241,6 @@ class LiveRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A Pi-hole that did not return its records, and the reason.
-
-    Attributes:
-        url: Its address, without credentials.
-    """
-
-    url: str
-    error: PiholeError
-
-
-@dataclass(frozen=True, slots=True)
-class Silent:
-    """A Pangolin that did not say what it has, and the reason.
-
-    Attributes:
-        url: The URL of its Integration API.
-    """
-
-    url: str
-    error: PangolinError
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """The features of the installed CRD of PangolinResource.
-
-    The API server drops fields that the CRD does not have, so planning must know them.
-
-    Attributes:
-        single_target: It has `spec.target` and not the list `spec.targets`.
-        subdomain_optional: `subdomain` is optional, so that a base domain can be a host itself.
-        tunnel_namespace: It has `spec.tunnelRef.namespace`.
-        protection: It has `sso` and `blockAccess` in `spec.httpConfig`.
-        domain_id: It has `domainId` there.
-    """
-
-    # The defaults are those of the current CRD.
-    single_target: bool = False
-    subdomain_optional: bool = False
-    tunnel_namespace: bool = True
-    protection: bool = True
-    domain_id: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Snapshot:
     """Everything that was read for one run. A kind is complete or the run ends.
 
@@ -370,7 +274,7 @@ class Snapshot:
     organizations: tuple[Organization, ...] | None = None
     namespaces: tuple[Namespace, ...] | None = None
     live: tuple[LiveResource, ...] = ()
-    schema: Schema = Schema()
+    schema: Schema = CURRENT_CRD
     records: tuple[LiveRecord, ...] | None = None
     unanswered: Unanswered | None = None
     registers: Mapping[str, Register] | None = None

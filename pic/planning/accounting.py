@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 
 from pic.core.held import Held
 from pic.core.ingress import Ingress
-from pic.core.model import Plan, Record, Resource, Snapshot, Unreadable
+from pic.core.model import Plan, Record, Resource, Snapshot
 from pic.core.notices import Reason, Ref
 from pic.core.sources import NO_STOP, Ending, HostFate, Ignored, Source, Stop, best
+from pic.core.unread import Unreadable
 from pic.planning.dns_requests import REGISTER
 from pic.planning.trail import FullTrail, Key
 

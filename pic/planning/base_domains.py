@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from pic.core.model import Organization
+from pic.core.operator_objects import Organization
 from pic.planning import hosts
 from pic.planning.annotations import IngressOptions
 from pic.settings.parse import Settings

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from pic.core import names
 from pic.core.ingress import Ingress, IngressPath, Rule
-from pic.core.model import LiveResource, TunnelRef, Unreadable
+from pic.core.model import LiveResource, TunnelRef
 from pic.core.notices import Reason
+from pic.core.unread import Unreadable
 from pic.planning import annotations, base_domains, host_policy, hosts
 from pic.planning.annotations import IngressOptions
 from pic.planning.base_domains import Basis, Split

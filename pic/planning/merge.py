@@ -11,17 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pic.core import names
-from pic.core.model import (
-    HttpConfig,
-    LiveResource,
-    Owner,
-    Resource,
-    Schema,
-    Spec,
-    Target,
-    TunnelRef,
-)
+from pic.core.model import HttpConfig, LiveResource, Owner, Resource, Spec, Target, TunnelRef
 from pic.core.notices import Reason
+from pic.core.operator_objects import Schema
 from pic.planning import deletions, in_pangolin, routes
 from pic.planning.backends import Resolver
 from pic.planning.claims import Claim, Contest

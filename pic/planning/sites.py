@@ -4,8 +4,9 @@ An Ingress names a site by its niceId, or else by its name. Pangolin would take 
 domain of any organisation, so only those count that the organisation itself lists. No I/O.
 """
 
-from pic.core.model import Organization, Snapshot, TunnelRef
+from pic.core.model import Snapshot, TunnelRef
 from pic.core.notices import Reason
+from pic.core.operator_objects import Organization
 from pic.core.published import Published, Site
 from pic.planning.notice_log import Problem
 from pic.planning.tunnels import ResolvedTunnel

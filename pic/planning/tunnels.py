@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from pic.core import names
-from pic.core.model import LiveResource, Organization, Snapshot, Tunnel, TunnelRef
+from pic.core.model import LiveResource, Snapshot, TunnelRef
 from pic.core.notices import Reason
+from pic.core.operator_objects import Organization, Tunnel
 from pic.core.variables import not_filled_in
 from pic.planning.absences import Absences
 from pic.planning.notice_log import Problem, ProblemError

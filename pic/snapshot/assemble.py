@@ -12,18 +12,11 @@ from pic.core import names
 from pic.core.files import FilesRead
 from pic.core.ingress import Deletion, Ingress
 from pic.core.json_values import MalformedError, Raw, text
-from pic.core.model import (
-    LiveRecord,
-    LiveResource,
-    Namespace,
-    Schema,
-    Silent,
-    Snapshot,
-    Unanswered,
-    Unreadable,
-)
+from pic.core.model import LiveRecord, LiveResource, Namespace, Snapshot
+from pic.core.operator_objects import Schema
 from pic.core.published import Published
 from pic.core.register import Register
+from pic.core.unread import Silent, Unanswered, Unreadable
 from pic.settings.kinds import (
     BY_NAME,
     CONFIG_MAP,

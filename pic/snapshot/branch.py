@@ -12,7 +12,8 @@ from typing import BinaryIO, TextIO
 
 from pic.core.errors import SettingsError
 from pic.core.files import FilesRead
-from pic.core.model import Schema, Snapshot
+from pic.core.model import Snapshot
+from pic.core.operator_objects import Schema
 from pic.core.outside import OutsideExposure
 from pic.settings.kinds import KINDS
 from pic.settings.parse import Settings

@@ -17,11 +17,11 @@ from pic.core.model import (
     HttpConfig,
     LiveResource,
     Owner,
-    Schema,
     Spec,
     Target,
     TunnelRef,
 )
+from pic.core.operator_objects import Schema
 from pic.planning import hosts
 from pic.settings.parse import ResourceSchema
 from pic.snapshot.parse import deletion, identity

@@ -33,7 +33,8 @@ from pic.core.json_values import (
     string_map,
     text,
 )
-from pic.core.model import Namespace, Organization, Tunnel
+from pic.core.model import Namespace
+from pic.core.operator_objects import Organization, Tunnel
 from pic.core.variables import not_filled_in
 
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from pic.core.errors import PangolinError
 from pic.core.json_values import MalformedError, Raw, integer, mapping, sequence, text
-from pic.core.model import Silent
 from pic.core.published import BaseDomain, PublicResource, PublicTarget, Published, Site
+from pic.core.unread import Silent
 from pic.snapshot.assemble import RawSnapshot
 
 _MARK = "pic-"  # how the niceId of a resource begins that a stack of pic made

@@ -13,8 +13,10 @@ from typing import BinaryIO, NoReturn
 
 from pic.core.errors import ManifestError, PiholeError, SettingsError
 from pic.core.json_values import MalformedError, Raw, text
-from pic.core.model import LiveRecord, Maker, Schema, Silent, Unanswered
+from pic.core.model import LiveRecord, Maker
+from pic.core.operator_objects import Schema
 from pic.core.published import Published
+from pic.core.unread import Silent, Unanswered
 from pic.planning import dns_requests
 from pic.settings import permissions
 from pic.settings.parse import Settings, TargetName

@@ -14,9 +14,11 @@ from pic.cluster import listing, managed_hosts
 from pic.cluster.listing import Transport
 from pic.cluster.managed_hosts import HostsAnnotation
 from pic.core.json_values import Raw
-from pic.core.model import LiveRecord, Plan, Schema, Silent, Unanswered
+from pic.core.model import LiveRecord, Plan
+from pic.core.operator_objects import Schema
 from pic.core.published import Published
 from pic.core.register import moment
+from pic.core.unread import Silent, Unanswered
 from pic.planning import guard
 from pic.planning.changes import Changes, FieldChange
 from pic.planning.record_changes import RecordChanges

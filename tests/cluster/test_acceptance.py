@@ -11,7 +11,8 @@ from dev.controlplane.api import APPLY
 from pic.cluster import listing
 from pic.cluster.listing import PANGOLIN, StatusError, Transport
 from pic.core.errors import ClusterError
-from pic.core.model import Resource, Schema
+from pic.core.model import Resource
+from pic.core.operator_objects import Schema
 from pic.planning.ownership import Ownership
 from pic.run.targets import build_plan
 from pic.run.targets.pangolin import declaration

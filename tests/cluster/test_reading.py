@@ -12,7 +12,7 @@ from pic.cli import main
 from pic.cluster import listing
 from pic.cluster.listing import ApiTransport, Listing
 from pic.core.errors import ClusterError
-from pic.core.model import Schema
+from pic.core.operator_objects import Schema
 from pic.settings.kinds import BY_NAME
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.snapshot.assemble import snapshot

@@ -10,7 +10,9 @@ import yaml
 
 from pic.core.errors import PiholeError
 from pic.core.files import FilesRead, SkippedFile
-from pic.core.model import LiveRecord, Maker, Schema, Unanswered
+from pic.core.model import LiveRecord, Maker
+from pic.core.operator_objects import Schema
+from pic.core.unread import Unanswered
 from pic.snapshot import assemble, manifests, overlay, pangolin
 from pic.snapshot.assemble import RawSnapshot
 

@@ -7,8 +7,8 @@ from hypothesis import settings as running
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from pic.core.model import Schema
 from pic.core.names import NAME_LABEL, NAMESPACE_LABEL, STACK_LABEL, UID_LABEL
+from pic.core.operator_objects import Schema
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS
 

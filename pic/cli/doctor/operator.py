@@ -9,7 +9,7 @@ from pic.core import operators
 from pic.core.errors import ClusterError
 from pic.core.findings import Finding, failed, passed, skipped
 from pic.core.json_values import Raw, mapping, sequence, text
-from pic.core.model import Schema
+from pic.core.operator_objects import Schema
 from pic.settings.parse import Settings, TargetName, Unpublish
 
 NAME = "operator"

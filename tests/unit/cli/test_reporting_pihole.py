@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pic.core.errors import PiholeError
-from pic.core.model import LiveRecord, Unanswered
+from pic.core.model import LiveRecord
+from pic.core.unread import Unanswered
 from pic.settings.parse import Settings, TargetName
 from pic.settings.stack_file import StackFile
 from pic.snapshot import snapshot_file

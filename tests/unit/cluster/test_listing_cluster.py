@@ -8,7 +8,7 @@ from pic.cluster import listing
 from pic.cluster.listing import CORE, CRD, IDENTITY, StatusError
 from pic.core.errors import ClusterError
 from pic.core.json_values import Raw
-from pic.core.model import Schema
+from pic.core.operator_objects import Schema
 from pic.settings.parse import ResourceSchema, Settings, TargetName
 from pic.snapshot import pangolin
 from tests.support.canned import Canned, named, page

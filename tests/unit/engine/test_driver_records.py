@@ -9,7 +9,8 @@ import pytest
 from pic.core.errors import PiholeError, RefusedError
 from pic.core.held import Verdict
 from pic.core.ingress import Ingress
-from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot, Unanswered
+from pic.core.model import LiveRecord, Owner, Plan, Record, Snapshot
+from pic.core.unread import Unanswered
 from pic.engine import driver, inline, repair
 from pic.engine.backend.state import StackState, StateRecord
 from pic.engine.outcome import Failure, Outcome

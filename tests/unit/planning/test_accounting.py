@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pic.core.ingress import Deletion, Ingress, Rule
-from pic.core.model import LiveRecord, LiveResource, Plan, Snapshot, Unreadable
+from pic.core.model import LiveRecord, LiveResource, Plan, Snapshot
 from pic.core.sources import Ending
+from pic.core.unread import Unreadable
 from pic.planning.dns_requests import REGISTER, TARGET_IP
 from pic.planning.trail import FullTrail
 from pic.settings.parse import Settings, TargetName

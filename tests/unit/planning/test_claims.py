@@ -1,9 +1,11 @@
 """Tests who claims a host, and who gets a contested one."""
 
 from pic.core.ingress import Ingress, Rule
-from pic.core.model import LiveResource, Snapshot, Spec, Tunnel, TunnelRef, Unreadable
+from pic.core.model import LiveResource, Snapshot, Spec, TunnelRef
 from pic.core.names import NAME_LABEL, STACK_LABEL
 from pic.core.notices import Notice, Reason, Ref
+from pic.core.operator_objects import Tunnel
+from pic.core.unread import Unreadable
 from pic.planning.annotations import IngressOptions
 from pic.planning.claims import Claim, Claims, Contest, settle
 from pic.planning.inventory import Inventory

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pic.core.ingress import Ingress
-from pic.core.model import LiveRecord, Plan, Unreadable
+from pic.core.model import LiveRecord, Plan
 from pic.core.register import RecordEntry
+from pic.core.unread import Unreadable
 from pic.planning.dns_requests import REGISTER, TARGET_IP
 from tests.support.memories import entry, register
 from tests.support.tenants import PIHOLE, cluster, ingress, live, plan, settled

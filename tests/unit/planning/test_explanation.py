@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pic.core.ingress import Ingress
-from pic.core.model import Snapshot, Unreadable
+from pic.core.model import Snapshot
 from pic.core.sources import Ending
+from pic.core.unread import Unreadable
 from pic.planning import changes as comparing
 from pic.planning.annotations import LEGACY_CLASS, PREFIX
 from pic.planning.explanation import Explainer, Explanation

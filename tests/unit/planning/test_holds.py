@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pic.core.held import Held, Verdict
-from pic.core.model import Plan, Snapshot, Spec, Target, Unreadable
+from pic.core.model import Plan, Snapshot, Spec, Target
 from pic.core.register import GoneBy
+from pic.core.unread import Unreadable
 from pic.settings.parse import Settings
 from tests.support.memories import entry, register
 from tests.support.tenants import cluster, held, ingress, live, places, plan, settled

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pic.core import names
 from pic.core.ingress import PathType
-from pic.core.model import Plan, Schema
+from pic.core.model import Plan
+from pic.core.operator_objects import Schema
 from pic.planning import hosts, paths, serialise
 from pic.planning.ownership import Ownership
 from pic.run.targets import build_plan

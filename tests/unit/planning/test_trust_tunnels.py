@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from pic.core.model import Plan, Tunnel, TunnelRef
+from pic.core.model import Plan, TunnelRef
 from pic.core.notices import Reason
+from pic.core.operator_objects import Tunnel
 from pic.core.register import HostEntry
 from tests.support.memories import entry
 from tests.support.tenants import cluster, ingress, plan

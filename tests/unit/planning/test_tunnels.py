@@ -2,16 +2,9 @@
 
 import pytest
 
-from pic.core.model import (
-    LiveResource,
-    Organization,
-    Schema,
-    Snapshot,
-    Spec,
-    Tunnel,
-    TunnelRef,
-)
+from pic.core.model import LiveResource, Snapshot, Spec, TunnelRef
 from pic.core.notices import Reason
+from pic.core.operator_objects import Organization, Schema, Tunnel
 from pic.planning.notice_log import Problem
 from pic.planning.tunnels import ResolvedTunnel, Tunnels, declared_tunnel
 from pic.settings.parse import Settings

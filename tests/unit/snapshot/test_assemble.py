@@ -2,8 +2,9 @@
 
 from pic.core.ingress import Deletion, Ingress, Service
 from pic.core.json_values import Raw
-from pic.core.model import LiveResource, Namespace, Snapshot, Unreadable
+from pic.core.model import LiveResource, Namespace, Snapshot
 from pic.core.names import STACK_LABEL, derived_uid
+from pic.core.unread import Unreadable
 from pic.snapshot import assemble
 from pic.snapshot.assemble import RawSnapshot
 from pic.snapshot.pangolin import SCHEMA_TARGET, SCHEMA_TARGETS

@@ -9,7 +9,9 @@ import yaml
 from pic.core.errors import ManifestError, PiholeError, SettingsError
 from pic.core.files import FilesRead
 from pic.core.ingress import Ingress
-from pic.core.model import Schema, Snapshot, Unanswered
+from pic.core.model import Snapshot
+from pic.core.operator_objects import Schema
+from pic.core.unread import Unanswered
 from pic.settings.parse import ResourceSchema, Settings
 from pic.snapshot import assemble, pangolin
 from pic.snapshot.assemble import RawSnapshot

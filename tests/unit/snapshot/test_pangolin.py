@@ -7,7 +7,8 @@ import yaml
 
 from pic.core.errors import ClusterError
 from pic.core.json_values import Raw
-from pic.core.model import HttpConfig, LiveResource, Owner, Schema, Spec, Target, TunnelRef
+from pic.core.model import HttpConfig, LiveResource, Owner, Spec, Target, TunnelRef
+from pic.core.operator_objects import Schema
 from pic.snapshot import pangolin
 
 CRDS = Path(__file__).parents[3] / "dev" / "crds"

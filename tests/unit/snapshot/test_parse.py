@@ -18,8 +18,9 @@ from pic.core.ingress import (
     Slips,
 )
 from pic.core.json_values import MalformedError, Raw, RepeatedKeys, Unquoted
-from pic.core.model import Namespace, Organization, Tunnel
+from pic.core.model import Namespace
 from pic.core.names import derived_uid
+from pic.core.operator_objects import Organization, Tunnel
 from pic.snapshot import parse
 
 NAMED = {"metadata": {"name": "web", "namespace": "prod"}}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pic.core.errors import ManifestError, PangolinError
-from pic.core.model import Silent
 from pic.core.published import BaseDomain, PublicResource, PublicTarget, Published, Site
+from pic.core.unread import Silent
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import pangolin, snapshot_file
 from pic.snapshot.assemble import RawSnapshot

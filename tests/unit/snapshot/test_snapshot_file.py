@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from pic.cluster import listing
 from pic.core.errors import ManifestError, SettingsError
-from pic.core.model import Plan, Schema
+from pic.core.model import Plan
 from pic.core.notices import Reason
+from pic.core.operator_objects import Schema
 from pic.planning import changes
 from pic.planning.memory import recall
 from pic.planning.ownership import Ownership

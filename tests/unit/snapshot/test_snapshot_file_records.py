@@ -9,8 +9,9 @@ import pytest
 
 from pic.core import names
 from pic.core.errors import ManifestError, PiholeError
-from pic.core.model import LiveRecord, Maker, Unanswered
+from pic.core.model import LiveRecord, Maker
 from pic.core.register import bucket_of
+from pic.core.unread import Unanswered
 from pic.settings.kinds import CONFIG_MAP
 from pic.settings.parse import Settings, TargetName
 from pic.snapshot import assemble, snapshot_file

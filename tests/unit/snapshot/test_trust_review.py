@@ -11,8 +11,8 @@ import pytest
 
 from pic.core.errors import ManifestError
 from pic.core.json_values import Raw
-from pic.core.model import Schema
 from pic.core.names import STACK_LABEL
+from pic.core.operator_objects import Schema
 from pic.settings.parse import Settings
 from pic.snapshot import assemble, manifests
 from pic.snapshot.assemble import RawSnapshot

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pic.core.errors import PangolinError, TargetError
 from pic.core.findings import Finding
-from pic.core.model import PUBLIC_TYPE, Plan, Silent, Snapshot
+from pic.core.model import PUBLIC_TYPE, Plan, Snapshot
+from pic.core.unread import Silent
 from pic.planning import publishing, resources
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import PlanRequest

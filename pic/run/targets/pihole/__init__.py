@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pic.core.errors import PiholeError, TargetError
 from pic.core.findings import Finding
-from pic.core.model import RECORD_TYPE, Plan, Snapshot, Unanswered
+from pic.core.model import RECORD_TYPE, Plan, Snapshot
+from pic.core.unread import Unanswered
 from pic.planning import departures, dns_records, lost_records
 from pic.planning.notice_log import NoticeLog
 from pic.planning.request import PlanRequest
