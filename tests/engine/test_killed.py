@@ -28,6 +28,8 @@ class World:
 
     def __init__(self, stage: Stage, rng: random.Random) -> None:
         self.stage = stage
+        # The removals of all turns together are within one window.
+        stage.settings(maxRemovals=INGRESSES * HOSTS)
         self.rng = rng
         self.count = INGRESSES
         self.wanted = {

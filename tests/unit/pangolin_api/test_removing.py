@@ -28,7 +28,8 @@ def test_many_removals_share_a_few_looks() -> None:
         removals = Removals(client)
         list(pool.map(removals.remove, filled(server, client)))
         assert (server.store.resources, len(server.writes)) == ({}, 24)
-        assert reads(server) <= 6
+        # How many share one depends on the threads, but never does each have its own.
+        assert reads(server) <= len(HOSTS) / 2
 
 
 def test_a_resource_that_is_still_there_is_told() -> None:
